@@ -2,7 +2,10 @@
 //!
 //! A text is a head, a unit that is repeated, and a tail, all made of pieces that mean something to the readers. A change
 //! that makes it take longer per byte is kept. What costs more than the target is printed, and a test should keep it
-//! (`crates/toolmend/src/syntax/growth_tests.rs`).
+//! (`crates/toolmend/src/syntax/growth_tests.rs`, `crates/toolmend/src/stream/growth_tests.rs`).
+//!
+//! The program takes seconds, a seed, and a part of the names of the entry points to try. With the name of
+//! a file instead of seconds, the lines of an earlier report in that file are measured again.
 
 #![expect(clippy::print_stdout, reason = "the report is what this program is for")]
 
@@ -170,20 +173,19 @@ fn entries() -> Vec<Entry> {
         "turn",
         Box::new(move |text| drop(whole.turn(text, &TurnOptions::default(), toolmend::Finish::Stop))),
     ));
-    all.push(entry(
-        "turn in pieces",
-        Box::new(move |text| {
-            let mut stream = mender.stream(&TurnOptions::default());
-            let mut rest = text;
-            while !rest.is_empty() {
-                let (piece, after) = rest.split_at(rest.ceil_char_boundary(rest.len().min(7)));
-                drop(stream.push(piece));
-                rest = after;
-            }
-            drop(stream.finish(toolmend::Finish::Stop));
-        }),
-    ));
+    for (name, length) in [("turn in pieces", 7), ("turn in bytes", 1)] {
+        let mender = mender.clone();
+        all.push(entry(name, Box::new(move |text| push_pieces(&mender, text, length))));
+    }
     all
+}
+
+fn push_pieces(mender: &Mender, text: &str, length: usize) {
+    let mut stream = mender.stream(&TurnOptions::default());
+    for piece in text.as_bytes().chunks(length) {
+        drop(stream.push(piece));
+    }
+    drop(stream.finish(toolmend::Finish::Stop));
 }
 
 /// A text as the search changes it: indexes of pieces.
@@ -192,15 +194,24 @@ struct Genes {
     parts: [Vec<usize>; 3],
 }
 
+/// A head, a unit that is repeated, and a tail.
+type Shape = [String; 3];
+
+fn write_text([head, unit, tail]: &Shape, bytes: usize) -> String {
+    let mut text = head.clone();
+    while !unit.is_empty() && text.len() + unit.len() + tail.len() <= bytes {
+        text.push_str(unit);
+    }
+    text + tail
+}
+
 impl Genes {
+    fn shape(&self) -> Shape {
+        self.parts.each_ref().map(|part| part.iter().map(|index| PIECES[*index]).collect())
+    }
+
     fn text(&self, bytes: usize) -> String {
-        let write = |part: &[usize]| part.iter().map(|index| PIECES[*index]).collect::<String>();
-        let [head, unit, tail] = self.parts.each_ref().map(|part| write(part));
-        let mut text = head;
-        while !unit.is_empty() && text.len() + unit.len() + tail.len() <= bytes {
-            text.push_str(&unit);
-        }
-        text + &tail
+        write_text(&self.shape(), bytes)
     }
 
     fn mutate(&mut self, random: &mut Random) {
@@ -271,20 +282,54 @@ fn climb(entry: &Entry, random: &mut Random, until: Instant) -> (f64, Genes) {
     best
 }
 
+/// What a shape costs at two lengths, as a line of the report.
+fn describe(entry: &Entry, shape: &Shape) -> (f64, f64, String) {
+    let cost = measure(entry, &write_text(shape, BYTES), 3);
+    let growth = measure(entry, &write_text(shape, 4 * BYTES), 2) / cost;
+    let parts = json!(shape);
+    (
+        cost,
+        growth,
+        format!("{cost:8.0} ns/byte, x{growth:.2} for 4 times the length, {}: {parts}", entry.name),
+    )
+}
+
+/// Measures the lines of an earlier report again.
+fn measure_again(report: &str) {
+    let entries = entries();
+    for line in report.lines() {
+        let Some((before, (name, shape))) = line
+            .split_once("length, ")
+            .and_then(|(before, rest)| Some((before.trim_start(), rest.split_once(": ")?)))
+        else {
+            continue;
+        };
+        let entry = entries.iter().find(|entry| entry.name == name);
+        if let (Some(entry), Ok(shape)) = (entry, serde_json::from_str(shape)) {
+            println!("{} (was {})", describe(entry, &shape).2, before.split(' ').next().unwrap_or_default());
+        }
+    }
+}
+
 fn main() {
-    let seconds = std::env::args().nth(1).and_then(|seconds| seconds.parse().ok()).unwrap_or(60);
+    let first = std::env::args().nth(1).unwrap_or_else(|| "60".to_owned());
+    let Ok(seconds) = first.parse() else {
+        match std::fs::read_to_string(&first) {
+            Ok(report) => measure_again(&report),
+            Err(error) => println!("{first}: {error}"),
+        }
+        return;
+    };
     let seed = std::env::args().nth(2).and_then(|seed| seed.parse().ok()).unwrap_or(1);
     let mut random = Random(0x9E37_79B9_7F4A_7C15 ^ seed);
     let until = Instant::now() + Duration::from_secs(seconds);
-    let entries = entries();
+    let wanted = std::env::args().nth(3).unwrap_or_default();
+    let entries: Vec<Entry> = entries().into_iter().filter(|entry| entry.name.contains(&wanted)).collect();
     let mut worst: Vec<(f64, String)> = Vec::new();
-    while Instant::now() < until {
+    while Instant::now() < until && !entries.is_empty() {
         let entry = &entries[random.below(entries.len())];
-        let (cost, genes) = climb(entry, &mut random, until);
-        let growth = measure(entry, &genes.text(4 * BYTES), 2) / measure(entry, &genes.text(BYTES), 3);
-        let parts = genes.parts.map(|part| part.iter().map(|index| PIECES[*index]).collect::<String>());
-        let line =
-            format!("{cost:8.0} ns/byte, x{growth:.2} for 4 times the length, {}: {parts:?}", entry.name);
+        let (_, genes) = climb(entry, &mut random, until);
+        let (cost, growth, line) = describe(entry, &genes.shape());
         if cost > TARGET || growth > 1.5 {
             println!("{line}");
         }

@@ -105,6 +105,7 @@ pub fn fix_with<'t>(text: &'t str, options: &FixOptions) -> Verdict<'t> {
         tool: None,
         main_field: None,
         explains: true,
+        allowance: None,
     }
     .run(text);
     if !verdict.outcome.runs() {

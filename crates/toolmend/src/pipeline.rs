@@ -18,7 +18,7 @@ use crate::schema::Schema;
 use crate::schema::guide::Guide;
 use crate::shape::{self, Fit};
 use crate::syntax::{
-    self, CorrectedText, DoubtfulReading, Finish, Fuel, Likelihood, MendedText, ReadContext, Reading,
+    self, Allowance, CorrectedText, DoubtfulReading, Finish, Likelihood, MendedText, ReadContext, Reading,
     SeveralValues,
 };
 use crate::verdict::{Outcome, Reason, Refusal, Verdict};
@@ -33,6 +33,8 @@ pub(crate) struct Task<'a> {
     pub(crate) main_field: Option<&'a str>,
     /// Whether the reasons of a refusal are passed on.
     pub(crate) explains: bool,
+    /// What this and other texts may spend together.
+    pub(crate) allowance: Option<&'a Allowance>,
 }
 
 /// The result of the shape layer.
@@ -80,16 +82,22 @@ impl Task<'_> {
             return refuse(text, Reason::Limit, message);
         }
         let unguided = Guide::default();
-        let context = ReadContext {
-            guide: self.schema.map_or(&unguided, Schema::guide),
-            policy: self.policy,
-            finish: self.finish,
-            tool: self.tool,
-            main_field: self.main_field,
-            explains: self.explains,
-            fuel: &Fuel::for_text(text),
-        };
-        self.prove_reading(text, syntax::read(text, &context))
+        let reading = Allowance::refuel(self.allowance, text, |fuel| {
+            let context = ReadContext {
+                guide: self.schema.map_or(&unguided, Schema::guide),
+                policy: self.policy,
+                finish: self.finish,
+                tool: self.tool,
+                main_field: self.main_field,
+                explains: self.explains,
+                fuel,
+            };
+            syntax::read(text, &context)
+        });
+        match reading {
+            Some(reading) => self.prove_reading(text, reading),
+            None => refuse(text, Reason::Limit, syntax::OUT_OF_FUEL.to_owned()),
+        }
     }
 
     fn prove_reading<'t>(&self, text: &'t str, reading: Reading) -> Verdict<'t> {

@@ -8,7 +8,12 @@ const MAX_COMPARED_CHARS: usize = 64;
 
 /// Returns a name without case and separators. One separator between digits stays: `v1_2` is not `v12`.
 pub(crate) fn fold_name(name: &str) -> String {
-    let mut out = String::with_capacity(name.len());
+    fold_name_within(name, usize::MAX).unwrap_or_default()
+}
+
+/// The same, if the result has at most this many bytes.
+pub(crate) fn fold_name_within(name: &str, most: usize) -> Option<String> {
+    let mut out = String::with_capacity(name.len().min(most));
     let mut separated = false;
     for ch in name.chars() {
         if is_separator(ch) {
@@ -20,9 +25,16 @@ pub(crate) fn fold_name(name: &str) -> String {
             out.push('_');
         }
         separated = false;
-        out.extend(ch.to_lowercase());
+        if ch.is_ascii() {
+            out.push(ch.to_ascii_lowercase());
+        } else {
+            out.extend(ch.to_lowercase());
+        }
+        if out.len() > most {
+            return None;
+        }
     }
-    out
+    Some(out)
 }
 
 fn is_separator(ch: char) -> bool {

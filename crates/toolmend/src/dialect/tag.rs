@@ -194,8 +194,9 @@ fn skip_blanks(text: &str, at: usize) -> usize {
 /// The namespace at `at`, and the position after it and its separator.
 fn namespace(text: &str, at: usize, custom: &CustomTable) -> (&'static str, usize) {
     let rest = text.get(at..).unwrap_or("");
-    if let Some(space) = NAMESPACES.iter().chain(custom.namespaces()).find(|space| rest.starts_with(**space))
-    {
+    let first = rest.as_bytes().first();
+    let begins = |space: &&&str| space.as_bytes().first() == first && rest.starts_with(**space);
+    if let Some(space) = NAMESPACES.iter().chain(custom.namespaces()).find(begins) {
         return (space, at + space.len());
     }
     // Bars are of either width, once or twice, and blanks may be around them.

@@ -14,6 +14,7 @@ use self::clip::{clip, clip_middle, join_first, join_list};
 use crate::policy::Limits;
 use crate::schema::Schema;
 use crate::spelling::closest_names;
+use crate::syntax::OUT_OF_FUEL;
 use crate::tools::Tool;
 use crate::verdict::{Outcome, Reason, Refusal, Verdict, Violation};
 
@@ -77,7 +78,7 @@ pub(crate) fn write_feedback(verdict: &Verdict<'_>, call: &CallContext<'_>) -> S
         (Outcome::Truncated, _) => call.truncated(refusal),
         (_, Some(Reason::Ambiguous)) => call.ambiguous(refusal),
         (_, Some(Reason::UnknownTool)) => call.unknown_tool(),
-        (_, Some(Reason::Limit)) => call.limit(),
+        (_, Some(Reason::Limit)) => call.limit(refusal),
         (_, Some(Reason::Policy)) => call.policy(refusal),
         (_, Some(Reason::Schema)) => call.schema_violations(refusal),
         _ => call.unreadable(),
@@ -248,7 +249,11 @@ impl CallContext<'_> {
         ]
     }
 
-    fn limit(&self) -> Vec<Line> {
+    fn limit(&self, refusal: &Refusal) -> Vec<Line> {
+        if refusal.message == OUT_OF_FUEL {
+            let problem = format!("{} not valid JSON, and too broken to repair.", self.noun_and_verb());
+            return vec![line("Problem", 25, problem), self.got(), line("Next", 30, self.send_again())];
+        }
         let problem = if self.sent.len() > self.limits.bytes {
             format!(
                 "{} not valid JSON and, at {} bytes, too long to repair.",
@@ -295,16 +300,20 @@ impl CallContext<'_> {
         } else {
             format!("{} not valid JSON.", self.noun_and_verb())
         };
-        let next = format!(
-            "send {} again as one JSON object: keys and strings in double quotes, quotes inside strings as \\\", line breaks as \\n, nothing before or after it.",
-            self.noun()
-        );
+        let next = self.send_again();
         vec![
             line("Problem", 15, problem),
             line("Expected", 28, self.fields()),
             self.got(),
             line("Next", 26, next),
         ]
+    }
+
+    fn send_again(&self) -> String {
+        format!(
+            "send {} again as one JSON object: keys and strings in double quotes, quotes inside strings as \\\", line breaks as \\n, nothing before or after it.",
+            self.noun()
+        )
     }
 
     fn schema_violations(&self, refusal: &Refusal) -> Vec<Line> {

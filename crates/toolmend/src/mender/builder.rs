@@ -142,6 +142,7 @@ impl MenderBuilder {
                 dialects: self.dialects,
                 feedback_limit: self.feedback_limit,
             }),
+            allowance: None,
         }
     }
 }

@@ -4,6 +4,7 @@
 //! output. The mender decides everything else. It never reads markup.
 
 use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::partial_arguments;
@@ -226,9 +227,10 @@ const ARGUMENT_TWICE: &str = "an argument is there twice, with different values"
 /// Whether two arguments have the same name and different values.
 // Case: dialects/pythonic/argument-twice
 fn repeats_argument(fields: &[Field]) -> bool {
-    fields.iter().enumerate().any(|(index, field)| {
-        !field.key.is_empty()
-            && fields[..index].iter().any(|before| before.key == field.key && before.value != field.value)
+    let mut first_values = HashMap::new();
+    fields.iter().filter(|field| !field.key.is_empty()).any(|field| {
+        let first = first_values.entry(field.key.as_str()).or_insert(&field.value);
+        **first != field.value
     })
 }
 
@@ -410,10 +412,11 @@ fn place_by_order(mender: &Mender, tool: &str, fields: &[Field]) -> Option<Vec<F
     }
     let mut order = required.iter().copied().chain(only_other);
     let mut out: Vec<Field> = Vec::new();
+    let mut keys = HashSet::new();
     for field in fields {
         let key = if field.key.is_empty() { order.next()?.to_owned() } else { field.key.clone() };
         // A name that would belong to two arguments belongs to none.
-        if out.iter().any(|before| before.key == key) {
+        if !keys.insert(key.clone()) {
             return None;
         }
         out.push(Field { key, ..field.clone() });

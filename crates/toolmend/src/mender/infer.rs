@@ -4,16 +4,15 @@
 
 use serde_json::{Map, Value};
 
-use super::{Arguments, Inner};
+use super::{Arguments, Inner, Mender};
 use crate::name::{NameMatch, ResolvedName};
-use crate::pipeline::Task;
 use crate::repair::RepairKind;
 use crate::schema::Schema;
 use crate::schema::guide::Guide;
 use crate::shape::envelope;
 use crate::syntax::Finish;
 
-impl Inner {
+impl Mender {
     /// The tool that an envelope names, or the only tool whose declared keys the arguments fill.
     pub(super) fn infer(&self, arguments: Arguments<'_>) -> Option<ResolvedName> {
         let read;
@@ -29,22 +28,26 @@ impl Inner {
             }
         };
         let object = value.as_object().filter(|object| !object.is_empty())?;
-        let index = self.by_envelope(object).or_else(|| self.by_keys(object))?;
+        let index = self.inner.by_envelope(object).or_else(|| self.inner.by_keys(object))?;
         Some(ResolvedName { index, kinds: vec![RepairKind::ToolInferred], glued: None })
     }
 
     /// Whether the arguments are an envelope that names a declared tool.
     pub(super) fn names_a_tool(&self, arguments: &str) -> bool {
         let value = self.read(arguments);
-        value.as_ref().and_then(Value::as_object).is_some_and(|object| self.by_envelope(object).is_some())
+        value
+            .as_ref()
+            .and_then(Value::as_object)
+            .is_some_and(|object| self.inner.by_envelope(object).is_some())
     }
 
     /// The value of a text, as far as it can be read without a tool.
     pub(super) fn read(&self, text: &str) -> Option<Value> {
-        let (policy, finish) = (&self.policy, Finish::Unknown);
-        Task { schema: None, policy, finish, tool: None, main_field: None, explains: false }.run(text).value()
+        self.unconstrained_task(Finish::Unknown).run(text).value()
     }
+}
 
+impl Inner {
     fn by_envelope(&self, object: &Map<String, Value>) -> Option<usize> {
         object.keys().find(|key| envelope::holds_arguments(key))?;
         let mut names = object.iter().filter(|(key, _)| envelope::holds_name(key));

@@ -25,7 +25,7 @@ use crate::pipeline::Task;
 use crate::policy::{Policy, Preset};
 use crate::repair::RepairKind;
 use crate::schema::Schema;
-use crate::syntax::Finish;
+use crate::syntax::{Allowance, Finish};
 use crate::tools::{Tool, ToolsError};
 use crate::verdict::{Outcome, Reason, Refusal, Verdict};
 
@@ -51,6 +51,8 @@ use crate::verdict::{Outcome, Reason, Refusal, Verdict};
 #[derive(Debug, Clone)]
 pub struct Mender {
     inner: Arc<Inner>,
+    /// What the texts that this copy of the mender judges may spend together. A stream limits it.
+    allowance: Option<Arc<Allowance>>,
 }
 
 #[derive(Debug)]
@@ -200,7 +202,7 @@ impl Mender {
         {
             return tagged;
         }
-        self.inner.label(&mut verdict, index, tool, arguments);
+        self.label(&mut verdict, index, tool, arguments);
         verdict
     }
 
@@ -226,7 +228,7 @@ impl Mender {
         for repair in &mut verdict.repairs {
             repair.at = None;
         }
-        self.inner.label(&mut verdict, index, tool, arguments.as_str().unwrap_or(&written));
+        self.label(&mut verdict, index, tool, arguments.as_str().unwrap_or(&written));
         verdict.into_owned()
     }
 
@@ -246,7 +248,7 @@ impl Mender {
                 return Err(Box::new(Unresolved { index: None, refusal }));
             }
             NameMatch::Unknown => {
-                let inferred = name.trim().is_empty().then(|| inner.infer(arguments)).flatten();
+                let inferred = name.trim().is_empty().then(|| self.infer(arguments)).flatten();
                 inferred.ok_or_else(|| {
                     let message = format!("no declared tool is called {name:?}");
                     Box::new(Unresolved { index: None, refusal: refusal(Reason::UnknownTool, message) })
@@ -270,7 +272,7 @@ impl Mender {
         arguments: &'t str,
         finish: Finish,
     ) -> Verdict<'t> {
-        let task = self.inner.task(name, resolved.index, finish);
+        let task = self.task(name, resolved.index, finish);
         let object = self.inner.object.as_ref();
         let verdict = match &resolved.glued {
             Some(glued) => mend_glued_arguments(&task, object, glued, arguments),
@@ -309,22 +311,43 @@ impl Inner {
     fn is_unnamed(&self) -> bool {
         matches!(self.tools.as_slice(), [only] if only.name().is_empty())
     }
+}
+
+impl Mender {
+    /// A copy that judges within what the returned allowance has left.
+    pub(crate) fn within_allowance(&self, units: usize) -> (Self, Arc<Allowance>) {
+        let allowance = Arc::new(Allowance::new(units));
+        (Mender { inner: self.inner.clone(), allowance: Some(allowance.clone()) }, allowance)
+    }
 
     fn task<'a>(&'a self, called: &'a str, index: usize, finish: Finish) -> Task<'a> {
-        let tool = &self.tools[index];
+        let tool = &self.inner.tools[index];
         Task {
             schema: tool.schema(),
-            policy: &self.policies[index],
-            finish,
+            policy: &self.inner.policies[index],
             tool: Some(if tool.name().is_empty() { called } else { tool.name() }),
             main_field: tool.main_field(),
             explains: true,
+            ..self.unconstrained_task(finish)
+        }
+    }
+
+    /// A task without a tool.
+    fn unconstrained_task(&self, finish: Finish) -> Task<'_> {
+        Task {
+            schema: None,
+            policy: &self.inner.policy,
+            finish,
+            tool: None,
+            main_field: None,
+            explains: false,
+            allowance: self.allowance.as_deref(),
         }
     }
 
     /// Records the tool, and the feedback if the call does not run.
     fn label(&self, verdict: &mut Verdict<'_>, index: Option<usize>, called: &str, sent: &str) {
-        let tool = index.and_then(|index| self.tools.get(index));
+        let tool = index.and_then(|index| self.inner.tools.get(index));
         let name = match tool.map(Tool::name) {
             Some("") => called,
             Some(name) => name,
@@ -332,16 +355,18 @@ impl Inner {
         };
         verdict.tool = (!name.is_empty()).then(|| name.to_owned());
         if !verdict.outcome.runs() {
+            // Only violations of the schema are explained by the value.
+            let is_unfit = verdict.reason() == Some(Reason::Schema);
             let context = feedback::CallContext {
                 called,
                 tool,
                 sent,
-                value: self.read(sent),
-                schema: tool.and_then(Tool::schema).or(self.object.as_ref()),
-                declared: &self.tools,
+                value: if is_unfit { self.read(sent) } else { None },
+                schema: tool.and_then(Tool::schema).or(self.inner.object.as_ref()),
+                declared: &self.inner.tools,
                 is_plain_json: false,
-                limits: self.policy.limits,
-                max_chars: self.feedback_limit,
+                limits: self.inner.policy.limits,
+                max_chars: self.inner.feedback_limit,
             };
             verdict.set_feedback(feedback::write_feedback(verdict, &context));
         }

@@ -71,20 +71,13 @@ impl Mender {
         if name.is_empty() || !is_name(name) {
             return self.mend_finished(name, arguments, finish);
         }
-        if is_call_id(name) && self.inner.names_a_tool(arguments) {
+        if is_call_id(name) && self.names_a_tool(arguments) {
             return self.mend_finished("", arguments, finish);
         }
         // Nothing is known about the tool, so its arguments only have to be an object.
-        let task = Task {
-            schema: None,
-            policy: &self.inner.policy,
-            finish,
-            tool: None,
-            main_field: None,
-            explains: true,
-        };
+        let task = Task { explains: true, ..self.unconstrained_task(finish) };
         let mut verdict = super::arguments::mend_or_fill(&task, self.inner.object.as_ref(), arguments);
-        self.inner.label(&mut verdict, None, name, arguments);
+        self.label(&mut verdict, None, name, arguments);
         verdict
     }
 
@@ -103,7 +96,7 @@ impl Mender {
             ..Refusal::default()
         };
         let mut verdict = Verdict::refused(arguments, Outcome::Truncated, refusal);
-        self.inner.label(&mut verdict, self.inner.index_of(name), name, arguments);
+        self.label(&mut verdict, self.inner.index_of(name), name, arguments);
         verdict
     }
 
@@ -117,7 +110,7 @@ impl Mender {
     ) -> Verdict<'t> {
         let refusal = Refusal { reason: Some(reason), message: why.to_owned(), ..Refusal::default() };
         let mut verdict = Verdict::refused(written, Outcome::Rejected, refusal);
-        self.inner.label(&mut verdict, self.inner.index_of(name), name, written);
+        self.label(&mut verdict, self.inner.index_of(name), name, written);
         verdict
     }
 
@@ -139,8 +132,7 @@ impl Mender {
             Some(schema) => Some(schema.partial()?),
             None => None,
         };
-        let task =
-            Task { schema, policy, finish: Finish::Unknown, tool: None, main_field: None, explains: true };
+        let task = Task { schema, policy, explains: true, ..self.unconstrained_task(Finish::Unknown) };
         let verdict = task.run(object);
         let json = verdict.json().filter(|json| json.trim_start().starts_with('{'));
         json.map(str::to_owned)
@@ -148,9 +140,7 @@ impl Mender {
 
     /// The only reading of a text without a schema, as strict JSON.
     pub(crate) fn read_strict(&self, text: &str) -> Option<String> {
-        let (policy, finish) = (&self.inner.policy, Finish::Unknown);
-        let verdict =
-            Task { schema: None, policy, finish, tool: None, main_field: None, explains: false }.run(text);
+        let verdict = self.unconstrained_task(Finish::Unknown).run(text);
         verdict.json().map(str::to_owned)
     }
 

@@ -8,13 +8,17 @@ use std::collections::HashMap;
 
 pub(crate) use self::split::GluedArguments;
 use crate::repair::RepairKind;
-use crate::spelling::fold_name;
+use crate::spelling::{fold_name, fold_name_within};
 
 /// Longer names are not looked up: what is longer is text that was taken for a name.
 const MAX_NAME: usize = 4096;
+/// What has more namespaces than this is no name either.
+const MAX_NAMESPACES: usize = 32;
 
 /// Prefixes that mean nothing, because hosts put them before the name of every tool.
 const NEUTRAL_PREFIXES: &[&str] = &["functions", "function", "tools", "tool", "defaultapi", "mcp", "call"];
+
+const LONGEST_NEUTRAL: usize = 16;
 
 /// An index of the declared tools by name.
 #[derive(Debug, Default)]
@@ -25,6 +29,8 @@ pub(crate) struct ToolNames {
     tails: HashMap<String, Vec<usize>>,
     /// The first letters of all names, one bit for each.
     firsts: u128,
+    /// The length of the longest name by its letters. What has more letters need not be compared.
+    longest: usize,
 }
 
 /// The declared tools that a name can mean.
@@ -59,6 +65,7 @@ impl ToolNames {
                 all.tails.entry(fold_name(tail)).or_default().push(index);
             }
         }
+        all.longest = all.folded.keys().map(String::len).max().unwrap_or(0);
         all
     }
 
@@ -170,7 +177,7 @@ impl ToolNames {
         if let Some(exact) = self.exact(name) {
             return match_one(exact, &[]);
         }
-        let folded = fold_name(name);
+        let Some(folded) = fold_name_within(name, self.longest) else { return NameMatch::Unknown };
         match index.get(&folded).map(Vec::as_slice) {
             Some(_) if folded.is_empty() => NameMatch::Unknown,
             Some(&[index]) => match_one(index, &[]),
@@ -189,13 +196,16 @@ fn match_one(index: usize, kinds: &[RepairKind]) -> NameMatch {
 fn namespace_tails(name: &str) -> impl Iterator<Item = &str> {
     let mut rest = name;
     std::iter::from_fn(move || {
-        let (at, length) = ["__", ".", ":", "/"]
-            .iter()
-            .filter_map(|separator| rest.find(separator).map(|at| (at, separator.len())))
-            .min()?;
+        let bytes = rest.as_bytes();
+        let (at, length) = bytes.iter().enumerate().find_map(|(at, byte)| match byte {
+            b'.' | b':' | b'/' => Some((at, 1)),
+            b'_' if bytes.get(at + 1) == Some(&b'_') => Some((at, 2)),
+            _ => None,
+        })?;
         rest = rest[at + length..].trim_start_matches(['_', '.', ':', '/']);
         Some(rest)
     })
+    .take(MAX_NAMESPACES)
     .filter(|tail| !tail.is_empty())
 }
 
@@ -217,7 +227,8 @@ fn strip_neutral_prefixes(name: &str) -> &str {
     let mut rest = name;
     for tail in namespace_tails(name) {
         let dropped = &rest[..rest.len() - tail.len()];
-        if !NEUTRAL_PREFIXES.contains(&fold_name(dropped).as_str()) {
+        let is_neutral = |folded: String| NEUTRAL_PREFIXES.contains(&folded.as_str());
+        if !fold_name_within(dropped, LONGEST_NEUTRAL).is_some_and(is_neutral) {
             break;
         }
         rest = tail;

@@ -46,6 +46,9 @@ impl CheckCost {
     /// # Errors
     /// If no value could be checked against it in reasonable time.
     pub(super) fn of(schema: &Value) -> Result<Self, SchemaError> {
+        if pattern_cost::are_too_many(schema) {
+            return Err(hopeless("its patterns take too long to compile"));
+        }
         let references = References::new(schema);
         let to_explain = Counter::new(&references, false).count(schema)?;
         if to_explain.last().is_none_or(|most| *most <= FREE) {
@@ -423,6 +426,12 @@ mod tests {
         assert!(message(&pattern).contains("repeats a repetition"));
         let named = json!({"$id": "http://x/root", "$ref": "a", "$defs": {"a": {"$id": "a", "allOf": [{"$ref": "root"}]}}});
         assert!(message(&named).contains("includes itself"));
+        let patterns = |count: usize| {
+            let names = (0..count).map(|index| (format!("^k{index}\\w*$"), json!({"type": "string"})));
+            json!({"patternProperties": names.collect::<Map<String, Value>>()})
+        };
+        assert!(message(&patterns(2000)).contains("too long to compile"));
+        assert_eq!(message(&patterns(100)), "");
     }
 
     #[test]

@@ -4,12 +4,65 @@
 //! matched by backtracking, and a repetition of a repetition then tries every way to split the text between the two.
 //! Such a pattern is found here, before it meets a text. What is not found is stopped by [`BACKTRACK_LIMIT`].
 
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
 /// Steps back that one match may take.
 pub(super) const BACKTRACK_LIMIT: usize = 20_000;
 
 /// Whether matching this pattern could try exponentially many ways.
 pub(super) fn is_hopeless(pattern: &str) -> bool {
     needs_backtracking(pattern) && repeats_repetition(pattern.as_bytes())
+}
+
+/// The most that the patterns of a schema may cost to compile, in microseconds or so.
+const MAX_TO_COMPILE: usize = 24_000;
+
+/// Whether the patterns of a schema would take too long to compile. The same pattern counts once.
+pub(super) fn are_too_many(schema: &Value) -> bool {
+    let mut patterns: HashSet<&str> = HashSet::new();
+    let mut cost = 0;
+    let mut pending = vec![schema];
+    while let Some(part) = pending.pop() {
+        let map = match part {
+            Value::Array(parts) => {
+                pending.extend(parts);
+                continue;
+            }
+            Value::Object(map) => map,
+            _ => continue,
+        };
+        let own = map.get("pattern").and_then(Value::as_str);
+        let keys = map.get("patternProperties").and_then(Value::as_object).into_iter().flat_map(Map::keys);
+        for pattern in own.into_iter().chain(keys.map(String::as_str)) {
+            if patterns.insert(pattern) {
+                cost += cost_to_compile(pattern);
+            }
+        }
+        if cost > MAX_TO_COMPILE {
+            return true;
+        }
+        pending.extend(map.values());
+    }
+    false
+}
+
+/// An estimate: classes of letters have hundreds of ranges, and what is counted is written out as often.
+fn cost_to_compile(pattern: &str) -> usize {
+    const PATTERN: usize = 16;
+    const CLASS: usize = 48;
+    // The compiler gives up on patterns that become too large.
+    const MOST_COPIES: usize = 4000;
+    const COPIES_PER_UNIT: usize = 4;
+    let bytes = pattern.as_bytes();
+    let classes = bytes.windows(2).filter(|pair| pair[0] == b'\\' && pair[1].is_ascii_alphabetic()).count();
+    let counted = pattern.split('{').skip(1).filter_map(|rest| {
+        let bounds = rest.split('}').next()?;
+        bounds.rsplit(',').next()?.parse::<usize>().ok()
+    });
+    let copies = counted.fold(0usize, usize::saturating_add).min(MOST_COPIES);
+    PATTERN + bytes.len() + classes * CLASS + copies * (1 + classes) / COPIES_PER_UNIT
 }
 
 /// Whether the pattern has look-around, a back-reference or an atomic group.

@@ -18,6 +18,9 @@ use crate::verdict::Violation;
 /// How deep unions nested in unions are followed.
 const MAX_UNIONS: usize = 32;
 
+/// The bytes of all messages about one value. What is wrong beyond that is only named.
+const MAX_MESSAGES: usize = 1 << 18;
+
 /// A compiled validator. Remote references are never fetched.
 pub(super) struct Validator {
     compiled: jsonschema::Validator,
@@ -47,15 +50,24 @@ impl Validator {
         if let Some(violation) = self.too_much_work(value) {
             return vec![violation];
         }
-        self.compiled
-            .iter_errors(value)
-            .map(|error| Violation {
+        let mut written = 0;
+        let describe = |error: jsonschema::ValidationError<'_>| {
+            let keyword = error.kind().keyword();
+            // Thousands of values may each be compared with a list of thousands. Nobody reads that.
+            let message = if written < MAX_MESSAGES {
+                error.masked().to_string()
+            } else {
+                format!("does not fit `{keyword}`")
+            };
+            written += message.len();
+            Violation {
                 path: error.instance_path().to_string(),
-                keyword: error.kind().keyword().to_owned(),
+                keyword: keyword.to_owned(),
                 schema_path: error.schema_path().to_string(),
-                message: error.masked().to_string(),
-            })
-            .collect()
+                message,
+            }
+        };
+        self.compiled.iter_errors(value).map(describe).collect()
     }
 
     /// Every violation, as the shape layer works on it.

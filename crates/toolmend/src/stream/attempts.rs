@@ -14,6 +14,8 @@ use crate::dialect::input::Input;
 pub(super) struct Attempts {
     pub(super) received: usize,
     pub(super) spent: usize,
+    /// The same, and what it costs to begin an attempt. Only when readers try again depends on it.
+    pub(super) effort: usize,
     /// The last attempt needed more text.
     pub(super) waiting: Option<Waiting>,
     /// A byte that could end a call arrived since the last attempt.
@@ -29,14 +31,27 @@ pub(super) struct Waiting {
     pub(super) buffered: usize,
 }
 
+/// What it costs to begin an attempt, in bytes that a reader could read meanwhile.
+const START: usize = 48;
+
 impl Attempts {
+    /// Pays for an attempt that read this much.
+    pub(super) fn charge(&mut self, read: usize) {
+        self.spent += read;
+        self.effort += START + read;
+    }
+
     /// Whether to try again with this much text.
     pub(super) fn may_retry(&self, length: usize, done: bool) -> bool {
         // A few words cost nothing, and they should not be delayed.
         const SHORT: usize = 64;
         let Some(Waiting { length: last, .. }) = self.waiting else { return true };
-        let grown = length <= SHORT || length >= last + last / 4 + SHORT;
-        done || grown || (self.may_have_ended && self.spent < 4 * self.received + 4096)
+        let grown = length >= last + last / 4 + SHORT;
+        let is_short = length <= SHORT && self.effort < 4 * self.received + (1 << 14);
+        let ended = self.may_have_ended
+            && self.spent < 4 * self.received + 4096
+            && self.effort < 8 * self.received + (1 << 15);
+        done || grown || is_short || ended
     }
 
     /// Whether nothing arrived that is worth another attempt, with this much text in the buffer.
@@ -79,6 +94,6 @@ impl Attempts {
     }
 
     pub(super) fn is_exhausted(&self) -> bool {
-        self.spent > 24 * self.received + (1 << 15)
+        self.spent > 16 * self.received + (1 << 16)
     }
 }

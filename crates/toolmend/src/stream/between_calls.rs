@@ -189,7 +189,7 @@ impl Stream {
             let (judge, frames, stopped) = (&self.judge, frames.clone(), self.has_stopped());
             Reader { input, judge, frames, start: at, name: None, stopped }.read(at)
         });
-        self.attempts.spent += spent;
+        self.attempts.charge(spent);
         let brackets = frames.brackets;
         let before = frames;
         match answer {

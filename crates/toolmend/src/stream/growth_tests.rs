@@ -6,6 +6,7 @@
 use serde_json::json;
 
 use super::Stream;
+use crate::syntax::meter;
 use crate::{Finish, Mender, TurnOptions};
 
 const SHAPES: &[(&str, &str, &str)] = &[
@@ -29,40 +30,102 @@ const SHAPES: &[(&str, &str, &str)] = &[
     ("<tool_call>\n<function=f>\n<parameter=a>\n", "x < y > z\n", "</parameter>\n</function>\n</tool_call>"),
     ("", "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": \"b\"}}\n</tool_call>\n", ""),
     ("", "Some words, and [a link](x). ", ""),
+    ("\"\"\"<|im_end|>`", "<<function=f>", "http://a.b/c)‹\"a\":..."),
+    ("\\'\"\"name\": \"f\"", "<|<<function=f>", "’#[\",\"/*1.5"),
+    ("#</think>[TOOL_CALLS]0x1f", "1.5\",\"“f(a='b':[TOOL_CALLS]```*/1,000=>//", "\\n{\"a\":$ "),
+    ("‘\\n<b>;1\tNaNa: |\n  ", "</b><tool_call>\\\\[ARGS]|[ARGS]&quot;", ")\\n<…'b':100,"),
+    ("#http://a.b/c;<think></function>", "<|im_end|><function=f>{\"", "{\"a\": \"true<tool_call>"),
+    (
+        " \"]<parameter name=\"a\">",
+        "</b><|im_end|>[(<invoke name=\"f\"><tool_call>a=[<",
+        "f(a=null<|im_end|>12éf ",
+    ),
+];
+
+/// Shapes in which `%` is another number each time: arguments with keys of their own.
+const NUMBERED: &[(&str, &str, &str)] = &[
+    ("<tool_call>\n<function=other>\n", "<parameter=k%>\nx\n", "</function></tool_call>"),
+    ("<tool_call>\n<function=other>\n", "<parameter=k%>\nx\n</parameter>\n", "</function></tool_call>"),
+    ("<tool_call>\n<function=other>\n", "<parameter=k%>\nx</parameter>y\n", "</function></tool_call>"),
+    ("<tool_call>other\n", "<arg_key>k%</arg_key><arg_value>x\n", "</tool_call>"),
+    ("<function_calls><invoke name=\"other\">", "<parameter name=\"k%\">x", "</invoke></function_calls>"),
+    ("<tool_call>{\"name\": \"f\", \"arguments\": {", "'k%': 1 ", "}}</tool_call>"),
+    ("[f(", "k%=1, ", ")]"),
 ];
 
 /// The length of the shorter outputs.
 const BYTES: usize = 4 << 10;
 /// The most that a byte may cost, in bytes that readers read: the budget, and what the attempt that exceeds it costs.
-const MOST_PER_BYTE: usize = 72;
+const MOST_PER_BYTE: usize = 48;
+/// What any output may cost.
+const CONSTANT: usize = 1 << 19;
+/// The same in units of fuel, for verdicts and questions together, and for tags that are looked at.
+const FUEL_PER_BYTE: usize = 128;
+const FUEL_AT_FIRST: usize = 1 << 22;
 
-fn spent(mender: &Mender, shape: (&str, &str, &str), bytes: usize, piece: usize) -> usize {
-    let (head, unit, tail) = shape;
-    let text = format!("{head}{}{tail}", unit.repeat((bytes - head.len() - tail.len()) / unit.len()));
-    let mut stream: Stream = mender.stream(&TurnOptions::new());
-    for piece in text.as_bytes().chunks(piece) {
-        drop(stream.push(piece));
+fn write_text((head, unit, tail): (&str, &str, &str), bytes: usize) -> String {
+    let mut text = head.to_owned();
+    let mut number = 0;
+    while text.len() + unit.len() + tail.len() <= bytes {
+        text.push_str(&unit.replace('%', &number.to_string()));
+        number += 1;
     }
-    drop(stream.finish(Finish::Stop));
-    stream.attempts.spent + stream.judge.work()
+    text + tail
+}
+
+/// What readers read and asked, and the fuel and the tags that they needed for it.
+fn spent(mender: &Mender, shape: (&str, &str, &str), bytes: usize, piece: usize) -> (usize, usize) {
+    let text = write_text(shape, bytes);
+    let mut stream: Stream = mender.stream(&TurnOptions::new());
+    let ((), fuel) = meter::measure(|| {
+        for piece in text.as_bytes().chunks(piece) {
+            drop(stream.push(piece));
+        }
+        drop(stream.finish(Finish::Stop));
+    });
+    (stream.attempts.spent + stream.judge.work(), fuel)
+}
+
+fn mender() -> Mender {
+    Mender::new(&json!([{"name": "f", "parameters": {"type": "object", "properties": {
+        "a": {"type": "string"}, "b": {"type": "array", "items": {"type": "integer"}}}, "required": ["a"]}}]))
+    .unwrap()
 }
 
 #[test]
 fn promise_7_work_on_outputs_grows_with_them() {
-    let mender = Mender::new(&json!([{"name": "f", "parameters": {"type": "object", "properties": {
-        "a": {"type": "string"}, "b": {"type": "array", "items": {"type": "integer"}}}, "required": ["a"]}}]))
-    .unwrap();
+    let mender = mender();
     let mut paid = 0;
-    for &shape in SHAPES {
-        for piece in [usize::MAX, 7] {
-            let (short, long) =
-                (spent(&mender, shape, BYTES, piece), spent(&mender, shape, 4 * BYTES, piece));
+    for &shape in SHAPES.iter().chain(NUMBERED) {
+        for piece in [usize::MAX, 7, 1] {
+            let (short, short_fuel) = spent(&mender, shape, BYTES, piece);
+            let (long, long_fuel) = spent(&mender, shape, 4 * BYTES, piece);
             // The constant part of the budget may be used up by the short output already, or only by the long one.
-            assert!(10 * long <= 46 * short + 10 * (1 << 19), "{shape:?} by {piece}: {short}, {long}");
-            assert!(long <= MOST_PER_BYTE * 4 * BYTES + (1 << 19), "{shape:?} by {piece}: {long}");
+            assert!(10 * long <= 46 * short + 10 * CONSTANT, "{shape:?} by {piece}: {short}, {long}");
+            assert!(long <= MOST_PER_BYTE * 4 * BYTES + CONSTANT, "{shape:?} by {piece}: {long}");
+            assert!(
+                10 * long_fuel <= 46 * short_fuel + 10 * FUEL_AT_FIRST,
+                "{shape:?} by {piece}: fuel {short_fuel}, {long_fuel}"
+            );
+            assert!(
+                long_fuel <= FUEL_PER_BYTE * 4 * BYTES + FUEL_AT_FIRST,
+                "{shape:?} by {piece}: fuel {long_fuel}"
+            );
             paid += usize::from(short >= BYTES / 2);
         }
     }
     // Without this, a reader that never pays would pass.
     assert!(paid > SHAPES.len(), "only {paid} outputs were paid for");
+}
+
+/// Each call alone is small enough to be mended, but an output of thousands is not worth thousands of times as much.
+#[test]
+fn promise_7_broken_calls_share_the_fuel_of_their_output() {
+    let text = write_text(("", "[TOOL_CALLS]f[ARGS]{a:x}\n", ""), 32 * BYTES);
+    let options = TurnOptions::new();
+    let (turn, fuel) = meter::measure(|| mender().turn(&text, &options, Finish::Stop));
+    assert!(fuel <= FUEL_PER_BYTE * text.len() + FUEL_AT_FIRST, "{fuel} for {}", text.len());
+    assert!(turn.calls.iter().take(20).all(|call| call.outcome().runs()), "{:?}", turn.calls.first());
+    let made = turn.calls.iter().filter(|call| call.outcome().runs()).count();
+    assert!(made < text.lines().count(), "all {made} calls were mended");
 }

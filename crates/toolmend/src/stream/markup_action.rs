@@ -229,7 +229,7 @@ impl Stream {
             let (judge, frames, stopped) = (&self.judge, Frames::default(), self.has_stopped());
             Reader { input, judge, frames, start: at, name: None, stopped }.read(at)
         });
-        self.attempts.spent += spent;
+        self.attempts.charge(spent);
         match answer {
             Step::Got(block) if !self.must_wait(&block, done) => {
                 if !block.calls.is_empty() && self.is_labelled_example(at) {

@@ -258,7 +258,7 @@ impl Stream {
                 return false;
             }
             let (answer, spent) = self.read_in_windows(at, done, |input| section::read_call(input, at));
-            self.attempts.spent += spent;
+            self.attempts.charge(spent);
             return match answer {
                 Step::Got(call) => {
                     let frames = Frames { markers: vec!["<|open|>".to_owned()], ..Frames::default() };
@@ -397,7 +397,7 @@ impl Stream {
             let name = if names_itself { None } else { named.clone() };
             Reader { input, judge, frames, start: 0, name, stopped }.read(0)
         });
-        self.attempts.spent += spent;
+        self.attempts.charge(spent);
         match answer {
             Step::Got(block) if !self.must_wait(&block, done) => {
                 self.context = CallContext::Framed(frames, if names_itself { None } else { named });

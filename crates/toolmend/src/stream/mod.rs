@@ -66,7 +66,7 @@ use self::attempts::{Attempts, Waiting};
 use self::buffer::Buffer;
 use self::held_output::HeldOutput;
 use self::live_arguments::LiveCall;
-use self::paid_judge::PaidJudge;
+use self::paid_judge::{PaidJudge, VerdictFuel};
 use self::recent_text::RecentText;
 use self::repeated_call::LastCall;
 use crate::dialect::block::Frames;
@@ -96,6 +96,8 @@ use crate::turn::{Call, Delivery, Event, Listener, Turn, TurnOptions};
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about one output")]
 pub struct Stream {
     mender: Mender,
+    /// What its verdicts may spend.
+    verdict_fuel: VerdictFuel,
     /// The mender as readers ask it.
     judge: PaidJudge,
     /// The user's custom dialects.
@@ -254,12 +256,14 @@ impl Mender {
     /// assert!(stream.finish(Finish::Stop).is_empty());
     /// ```
     pub fn stream(&self, options: &TurnOptions) -> Stream {
-        Stream::new(self.clone(), options)
+        Stream::new(self, options)
     }
 }
 
 impl Stream {
-    fn new(mender: Mender, options: &TurnOptions) -> Self {
+    fn new(mender: &Mender, options: &TurnOptions) -> Self {
+        let judge = PaidJudge::new(mender);
+        let (mender, verdict_fuel) = VerdictFuel::limit(mender);
         let mut events = Vec::new();
         let name = options.dialect.as_deref().filter(|name| *name != "auto");
         let custom = mender.dialects().clone();
@@ -281,7 +285,8 @@ impl Stream {
             || model_dialect.is_some_and(|row| row.prompt_opens_reasoning);
         let assumed = !opened && options.reasoning_open.is_none() && models::opens_reasoning(model);
         let mut stream = Stream {
-            judge: PaidJudge::new(mender.clone()),
+            verdict_fuel,
+            judge,
             mender,
             custom,
             requested,
@@ -469,6 +474,8 @@ impl Stream {
         if !done && self.attempts.should_rest(self.buffer.len()) {
             return self.continue_open_string();
         }
+        self.verdict_fuel.fill(self.attempts.received);
+        self.judge.fill(self.attempts.received);
         loop {
             let before = (self.offset, self.scanned, std::mem::discriminant(&self.mode));
             let on = match &self.mode {

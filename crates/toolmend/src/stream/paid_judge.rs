@@ -2,43 +2,104 @@
 //!
 //! A reader may ask whether a text can be mended, which reads all of it, and it may ask again whenever it starts over. The
 //! bytes that it was given are therefore not all that it costs. Every question is counted here, and the budget of the
-//! output pays for it.
+//! output pays for it. What is mended meanwhile, for a question or for a verdict, gets its fuel from the output.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::dialect::block::CallJudge;
 use crate::dialect::tagged::ToolLookup;
 use crate::json::strict;
 use crate::mender::Mender;
+use crate::syntax::Allowance;
 
 /// What a question costs, in bytes that a reader could read meanwhile: the name of a tool is compared in several spellings.
 const NAME: usize = 4;
 const KEY: usize = 2;
+/// A long name costs more: one for so many bytes.
+const BYTES_OF_NAME: usize = 4;
 /// The same for each byte of a text that is read as arguments, and for one that has to be mended.
 const READ: usize = 1;
 const MENDED: usize = 4;
 
 /// What readers may ask for each byte of the output, and for any output. Small outputs in many pieces ask often.
-const WORK_PER_BYTE: usize = 24;
-const WORK: usize = 1 << 19;
+const WORK_PER_BYTE: usize = 16;
+const WORK: usize = 1 << 18;
+
+/// The fuel for each byte of an output and for any output.
+#[derive(Debug, Clone, Copy)]
+struct Ration {
+    per_byte: usize,
+    at_first: usize,
+}
+
+const FOR_VERDICTS: Ration = Ration { per_byte: 80, at_first: 1 << 21 };
+const FOR_QUESTIONS: Ration = Ration { per_byte: 40, at_first: 1 << 20 };
+
+/// The fuel of an output, which grows with it.
+#[derive(Debug, Clone)]
+struct OutputFuel {
+    allowance: Arc<Allowance>,
+    per_byte: usize,
+    /// The bytes that it was filled for.
+    received: usize,
+}
+
+impl OutputFuel {
+    /// A copy of the mender that judges with the fuel of an output, and that fuel.
+    fn limit(mender: &Mender, ration: Ration) -> (Mender, Self) {
+        let (mender, allowance) = mender.within_allowance(ration.at_first);
+        (mender, OutputFuel { allowance, per_byte: ration.per_byte, received: 0 })
+    }
+
+    /// Adds what the output has become longer by.
+    fn fill(&mut self, received: usize) {
+        let new = received.saturating_sub(self.received);
+        self.allowance.grant(new * self.per_byte);
+        self.received = received;
+    }
+}
+
+/// The fuel for the verdicts on the calls of an output.
+#[derive(Debug, Clone)]
+pub(super) struct VerdictFuel(OutputFuel);
+
+impl VerdictFuel {
+    pub(super) fn limit(mender: &Mender) -> (Mender, Self) {
+        let (mender, fuel) = OutputFuel::limit(mender, FOR_VERDICTS);
+        (mender, VerdictFuel(fuel))
+    }
+
+    pub(super) fn fill(&mut self, received: usize) {
+        self.0.fill(received);
+    }
+}
 
 /// Answers like the mender, and counts.
 #[derive(Debug)]
 pub(super) struct PaidJudge {
     mender: Mender,
+    fuel: OutputFuel,
     /// What was asked so far. Not a `Cell`, because a stream may be shared between threads.
     work: AtomicUsize,
 }
 
 impl Clone for PaidJudge {
     fn clone(&self) -> Self {
-        PaidJudge { mender: self.mender.clone(), work: AtomicUsize::new(self.work()) }
+        let work = AtomicUsize::new(self.work());
+        PaidJudge { mender: self.mender.clone(), fuel: self.fuel.clone(), work }
     }
 }
 
 impl PaidJudge {
-    pub(super) fn new(mender: Mender) -> Self {
-        PaidJudge { mender, work: AtomicUsize::new(0) }
+    pub(super) fn new(mender: &Mender) -> Self {
+        let (mender, fuel) = OutputFuel::limit(mender, FOR_QUESTIONS);
+        PaidJudge { mender, fuel, work: AtomicUsize::new(0) }
+    }
+
+    /// Adds fuel for what was received.
+    pub(super) fn fill(&mut self, received: usize) {
+        self.fuel.fill(received);
     }
 
     /// What the questions cost so far.
@@ -64,7 +125,7 @@ impl PaidJudge {
 
 impl ToolLookup for PaidJudge {
     fn has_tool(&self, name: &str) -> bool {
-        self.pay(NAME);
+        self.pay(NAME + name.len() / BYTES_OF_NAME);
         self.mender.has_tool(name)
     }
 

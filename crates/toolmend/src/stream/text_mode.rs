@@ -38,7 +38,7 @@ impl Stream {
                 // A tag may contain a whole call. Short markup is not charged, so that small pieces cannot use up the
                 // budget.
                 if length > LONG {
-                    self.attempts.spent += length;
+                    self.attempts.charge(length);
                     self.wait_for_more(self.buffer.len() - length);
                 }
                 false
@@ -224,7 +224,7 @@ impl Stream {
         }
         let rules = self.inference_rules(at);
         let (answer, spent) = self.read_in_windows(at, done, |input| inferred::read(input, at, rules));
-        self.attempts.spent += spent;
+        self.attempts.charge(spent);
         match answer {
             Step::Got(found) => self.accept_found(at, found),
             Step::More => {

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 
 use super::encoding::Peeled;
+use super::fuel::OUT_OF_FUEL;
 use super::grammar::TOO_DEEP;
 use super::reader::Reader;
 use super::reading::{Cut, Death, FrameKind, Run, Survivor};
@@ -525,8 +526,7 @@ fn choose_value(text: &str, context: &ReadContext<'_>, mut found: FoundValues) -
         return refuse(Reason::Limit, message);
     }
     if found.out_of_fuel && found.values.is_empty() {
-        let message = "the text needs more work than its size allows".to_owned();
-        return refuse(Reason::Limit, message);
+        return refuse(Reason::Limit, OUT_OF_FUEL.to_owned());
     }
     if let Some((first, second)) = found.rival.take() {
         return Reading::Refused(Refusal {

@@ -81,7 +81,9 @@ mod value_words;
 mod withdrawn_call;
 
 pub(crate) use self::doubtful::has_duplicate_keys;
-pub(crate) use self::fuel::Fuel;
+#[cfg(test)]
+pub(crate) use self::fuel::meter;
+pub(crate) use self::fuel::{Allowance, Fuel, OUT_OF_FUEL};
 pub(crate) use self::slips::{Likelihood, is_odd_text};
 use crate::patch::Patch;
 use crate::policy::Policy;

@@ -3,6 +3,7 @@
 //! Prose before a value is how models talk: "Here is the call:". But a value that is called an example, or that is followed
 //! by "I cannot" or "Wait, that is wrong", is not a call that was meant. Only the words decide, not what the value is.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
 /// Where a cue counts.
@@ -325,23 +326,61 @@ fn search(text: &str, side: Side) -> Option<&'static str> {
     let is_punctuation = |ch: char| {
         ch.is_whitespace() || ch == '…' || "—–←→".contains(ch) || ":<>=-.,/#`\"'([*_~".contains(ch)
     };
+    let pairs = LetterPairs::of(lower.as_bytes());
+    let clause = OnceCell::new();
+    let clause = || *clause.get_or_init(|| introducing_clause(&lower));
     let nearest_before = lower.trim_end_matches(is_punctuation);
     let nearest_after = lower.trim_start_matches(is_punctuation);
     let last_words = lower.trim_end_matches(|ch: char| !ch.is_alphanumeric());
     let applies = |&(cue, own): &(&str, Side)| match own {
         Side::JustBefore => side == Side::Before && ends_with_word(nearest_before, lower.trim_end(), cue),
         Side::JustAfter => side == Side::After && starts_with_word(nearest_after, lower.trim_start(), cue),
-        Side::Introducing => side == Side::Before && holds_word(&lower[introducing_clause(&lower)..], cue),
+        Side::Introducing => side == Side::Before && holds_word(&lower[clause()..], cue),
         Side::Label => {
-            let label = &lower[introducing_clause(&lower)..];
+            let label = &lower[clause()..];
             side == Side::Before && label.trim_matches(|ch: char| !ch.is_alphanumeric()) == cue
         }
         Side::Last => side == Side::After && ends_with_word(last_words, last_words, cue),
         _ if own != Side::Both && own != side => false,
         _ => holds_word(&lower, cue),
     };
-    CUES.iter().find(|row| applies(row)).map(|row| row.0)
+    let rows = CUES.iter().zip(&CUE_PAIRS).filter(|(_, wanted)| pairs.include(**wanted));
+    rows.map(|(row, _)| row).find(|row| applies(row)).map(|row| row.0)
 }
+
+/// Which pairs of neighbouring bytes a text has, one bit for several pairs each. A cue whose pairs are not all there is not
+/// there either, so most cues need no search.
+#[derive(Clone, Copy)]
+struct LetterPairs([u64; 4]);
+
+impl LetterPairs {
+    const fn of(text: &[u8]) -> Self {
+        let mut bits = [0; 4];
+        let mut at = 1;
+        while at < text.len() {
+            // The low bits tell letters apart.
+            let pair = ((text[at - 1] & 31) as usize * 37 + (text[at] & 31) as usize * 7) % 256;
+            bits[pair / 64] |= 1 << (pair % 64);
+            at += 1;
+        }
+        LetterPairs(bits)
+    }
+
+    fn include(self, other: LetterPairs) -> bool {
+        self.0.iter().zip(other.0).all(|(own, wanted)| wanted & !own == 0)
+    }
+}
+
+/// The pairs of each cue.
+static CUE_PAIRS: [LetterPairs; CUES.len()] = {
+    let mut all = [LetterPairs([0; 4]); CUES.len()];
+    let mut index = 0;
+    while index < CUES.len() {
+        all[index] = LetterPairs::of(CUES[index].0.as_bytes());
+        index += 1;
+    }
+    all
+};
 
 /// Whether one of these texts, with and without the punctuation at its end, ends with these words.
 fn ends_with_word(text: &str, punctuated: &str, words: &str) -> bool {

@@ -4,6 +4,8 @@
 //! argument. If no closing tag counts and the output is complete, the next argument or the end of the call ends the
 //! value. Whether the result is trusted is decided in `ambiguity`.
 
+use std::cell::{Cell, OnceCell, RefCell};
+
 use super::super::input::{Input, Step};
 use super::super::tag::Tag;
 use super::super::token::{self, Markup, Role, Word};
@@ -21,6 +23,15 @@ pub(super) enum Closer<'a> {
 }
 
 impl Closer<'_> {
+    /// The meaning that all tags have that close such a value, if it is a meaning.
+    fn meaning(self) -> Option<Word> {
+        match self {
+            Closer::Word(word) => Some(word),
+            Closer::Argument(_) => Some(Word::Parameter),
+            Closer::Element(_) => None,
+        }
+    }
+
     /// Whether a tag of this meaning closes, or opens, such a value.
     pub(super) fn matches(self, tag: &Tag<'_>, meaning: Option<Word>) -> bool {
         match self {
@@ -37,6 +48,49 @@ impl Closer<'_> {
         match self {
             Closer::Argument(word) => tag.word.eq_ignore_ascii_case(word),
             _ => self.matches(tag, meaning),
+        }
+    }
+}
+
+/// What the search for closing tags has found out. Every value of a call searches the rest of the text for its end.
+#[derive(Debug)]
+pub(super) struct ClosingTags {
+    /// No tag from this position on closes a value of this meaning.
+    none_from: RefCell<Vec<(Word, usize)>>,
+    /// The tags that may still be looked at.
+    left: Cell<usize>,
+    has_lines: OnceCell<bool>,
+}
+
+impl ClosingTags {
+    /// The search in a text of this length. Each tag is looked at a few times, and no tag is a single byte.
+    pub(super) fn new(length: usize) -> Self {
+        const AT_LEAST: usize = 4096;
+        let left = Cell::new(length + AT_LEAST);
+        ClosingTags { none_from: RefCell::default(), left, has_lines: OnceCell::new() }
+    }
+
+    /// Whether so many tags were looked at that the search was given up.
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.left.get() == 0
+    }
+
+    /// Pays for a look at a tag; false if the search is given up.
+    fn pay(&self) -> bool {
+        self.left.set(self.left.get().saturating_sub(1));
+        #[cfg(test)]
+        crate::syntax::meter::add(1);
+        !self.is_exhausted()
+    }
+
+    fn is_missing(&self, closer: Closer<'_>, from: usize) -> bool {
+        let none = self.none_from.borrow();
+        closer.meaning().is_some_and(|word| none.iter().any(|&(known, at)| known == word && at <= from))
+    }
+
+    fn note_missing(&self, closer: Closer<'_>, from: usize) {
+        if let Some(word) = closer.meaning().filter(|_| !self.is_missing(closer, from)) {
+            self.none_from.borrow_mut().push((word, from));
         }
     }
 }
@@ -79,11 +133,18 @@ impl Reader<'_, '_> {
     // Case: dialects/qwen3_xml/closer-in-value
     // Case: dialects/glm47/closer-in-value
     fn find_closing_tag(&self, from: usize, closer: Closer<'_>, balanced: bool) -> Step<ValueEnd> {
-        let mut inside = 0usize;
+        let undecided = || if self.input.done { Step::No } else { Step::More };
+        if self.closing_tags.is_missing(closer, from) {
+            return undecided();
+        }
+        let (mut inside, mut is_closed) = (0usize, false);
         let mut at = from;
         while let Some(offset) = memchr::memchr(b'<', &self.input.text.as_bytes()[at..]) {
             let tag_at = at + offset;
             at = tag_at + 1;
+            if !self.closing_tags.pay() {
+                return undecided();
+            }
             let (tag, meaning) = match self.input.tag(tag_at) {
                 Step::Got(found) => found,
                 Step::More => return Step::More,
@@ -96,6 +157,7 @@ impl Reader<'_, '_> {
                 inside += usize::from(balanced && !tag.empty && closer.is_own(&tag, meaning));
                 continue;
             }
+            is_closed = true;
             if inside > 0 {
                 inside -= usize::from(closer.is_own(&tag, meaning));
                 continue;
@@ -115,7 +177,10 @@ impl Reader<'_, '_> {
                 Step::No => {}
             }
         }
-        if self.input.done { Step::No } else { Step::More }
+        if !is_closed {
+            self.closing_tags.note_missing(closer, from);
+        }
+        undecided()
     }
 
     /// The position before the namespace token of a closing tag, which is not part of the value.
@@ -132,6 +197,9 @@ impl Reader<'_, '_> {
         while let Some(offset) = self.input.rest(at).find('<') {
             let tag_at = at + offset;
             at = tag_at + 1;
+            if !self.closing_tags.pay() {
+                return Step::No;
+            }
             let Step::Got(Markup::Tag(tag, word)) =
                 token::read(self.input.rest(tag_at), true, self.input.custom)
             else {
@@ -167,6 +235,10 @@ impl Reader<'_, '_> {
 
     /// Whether the family writes every argument on its own line.
     fn has_lines(&self) -> bool {
+        *self.closing_tags.has_lines.get_or_init(|| self.writes_lines())
+    }
+
+    fn writes_lines(&self) -> bool {
         let body = self.input.rest(self.call.body);
         let opens = |at: &usize| match token::read(&body[*at..], true, self.input.custom) {
             Step::Got(Markup::Tag(tag, word)) => !tag.close && matches!(word, Word::Parameter | Word::Key),
@@ -192,8 +264,7 @@ impl Reader<'_, '_> {
     }
 
     fn may_be_key(&self, key: &str) -> bool {
-        let seen = self.fields.iter().any(|field| field.key == key);
-        !seen && self.known.declares_key(&self.call.name, key).unwrap_or(true)
+        !self.seen.has_key(key) && self.known.declares_key(&self.call.name, key).unwrap_or(true)
     }
 
     /// Ends the value where the call ends, because its closing tag was lost.
@@ -202,6 +273,9 @@ impl Reader<'_, '_> {
         while let Some(offset) = self.input.rest(at).find('<') {
             let tag_at = at + offset;
             at = tag_at + 1;
+            if !self.closing_tags.pay() {
+                return Step::No;
+            }
             if let (Some(own), Step::Got((tag, _))) = (self.call.element.as_deref(), self.input.tag(tag_at))
                 && tag.close
                 && tag.word == own

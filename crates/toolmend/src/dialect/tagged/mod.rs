@@ -7,8 +7,10 @@
 mod ambiguity;
 mod body_text;
 mod end;
+mod seen_fields;
 
-use self::end::{Closer, ValueEnd};
+use self::end::{Closer, ClosingTags, ValueEnd};
+use self::seen_fields::SeenFields;
 use super::input::{Input, Step};
 use super::marker_remains;
 use super::raw_call::{Ending, Field, OpenArgument, RawArguments, RawCall, RawValue};
@@ -59,6 +61,8 @@ struct Reader<'t, 'k> {
     known: &'k dyn ToolLookup,
     call: CallHeader,
     fields: Vec<Field>,
+    seen: SeenFields,
+    closing_tags: ClosingTags,
     damaged: bool,
     /// The closing tag of a value was lost, so its end is a guess.
     end_is_guessed: bool,
@@ -70,11 +74,14 @@ struct Reader<'t, 'k> {
 /// Reads the arguments after the header, and the closing tag.
 pub(crate) fn read(input: Input<'_>, call: CallHeader, known: &dyn ToolLookup) -> Step<RawCall> {
     let damaged = call.damaged;
+    let closing_tags = ClosingTags::new(input.text.len().saturating_sub(call.body));
     Reader {
         input,
         known,
         call,
         fields: Vec::new(),
+        seen: SeenFields::default(),
+        closing_tags,
         damaged,
         end_is_guessed: false,
         ambiguous: false,
@@ -96,7 +103,12 @@ impl Reader<'_, '_> {
     fn read(mut self) -> Step<RawCall> {
         let mut at = self.call.body;
         loop {
-            match self.read_next(at) {
+            let next = self.read_next(at);
+            // What was found after the search was given up means nothing.
+            if self.closing_tags.is_exhausted() {
+                return Step::No;
+            }
+            match next {
                 // Every step must advance, or the loop would not end.
                 Progress::At(after) if after > at => at = after,
                 // What was final before stays final.
@@ -562,7 +574,7 @@ impl Reader<'_, '_> {
         let key = key.trim().trim_matches(['"', '\'']).trim().to_owned();
         // The same argument twice counts once. With another value, the call is refused.
         // Case: dialects/qwen3_xml/duplicate-parameter
-        if self.fields.iter().any(|field| field.key == key && field.value.text() == text) {
+        if self.seen.has_value(&self.fields, &key, &text) {
             self.damaged = true;
             return;
         }
@@ -575,6 +587,7 @@ impl Reader<'_, '_> {
             Some(false) | None if self.call.dialect.has_verbatim_values => RawValue::Verbatim(text),
             Some(false) | None => RawValue::Untyped(text),
         };
+        self.seen.note(self.fields.len(), &key, value.text());
         self.fields.push(Field { key, value, at });
     }
 }

@@ -6,6 +6,7 @@
 
 mod table;
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use self::table::WORDS;
@@ -23,9 +24,23 @@ pub(crate) fn word(word: &str) -> Option<Word> {
         length += 1;
     }
     let folded = &folded[..length];
-    let known = WORDS.iter().find(|(known, _)| known.as_bytes() == folded).map(|&(_, meaning)| meaning);
+    let same = |known: &str| known.as_bytes().first() == folded.first() && known.as_bytes() == folded;
+    let mut alike = BY_LENGTH.get(length).into_iter().flatten();
+    let known = alike.find(|(known, _)| same(known)).map(|&(_, meaning)| meaning);
     known.or_else(|| is_slip(folded, b"parameter").then_some(Word::Parameter))
 }
+
+/// The words of the table by their length: every `<` of a text asks for one.
+static BY_LENGTH: LazyLock<Vec<Vec<(&'static str, Word)>>> = LazyLock::new(|| {
+    let mut index = Vec::new();
+    for &(word, meaning) in WORDS {
+        if index.len() <= word.len() {
+            index.resize(word.len() + 1, Vec::new());
+        }
+        index[word.len()].push((word, meaning));
+    }
+    index
+});
 
 /// Whether a word is in the table, letter by letter.
 pub(crate) fn is_spelt(word: &str) -> bool {
@@ -105,13 +120,33 @@ impl Markup<'_> {
 /// The namespace token that one family writes before every tag.
 pub(crate) const MINIMAX: &str = "]<]minimax[>[";
 
-/// Tokens with the same second byte.
+/// Tokens that begin alike.
 type Group = Vec<(&'static str, Role)>;
 
 /// The tokens by their second byte. The first two bytes decide most of what looks like markup in text.
-static BY_SECOND: LazyLock<Vec<Group>> = LazyLock::new(|| {
+static BY_SECOND: LazyLock<Vec<Group>> = LazyLock::new(|| index_tokens(|_| true));
+
+/// The tokens whose third character is a letter or a digit, by the second byte and that character. Half of all tokens begin
+/// with the same two.
+static BY_THIRD: LazyLock<HashMap<(u8, u8), Group>> = LazyLock::new(|| {
+    let mut index: HashMap<_, Group> = HashMap::new();
+    for (second, group) in (0..=u8::MAX).zip(BY_SECOND.iter()) {
+        for &(spelling, role) in group {
+            if let Some(third) = letter_at_third(spelling) {
+                index.entry((second, third)).or_default().push((spelling, role));
+            }
+        }
+    }
+    index
+});
+
+/// The other tokens, by their second byte.
+static WITHOUT_THIRD: LazyLock<Vec<Group>> =
+    LazyLock::new(|| index_tokens(|spelling| letter_at_third(spelling).is_none()));
+
+fn index_tokens(wanted: impl Fn(&str) -> bool) -> Vec<Group> {
     let mut index = vec![Group::new(); 256];
-    for &(spelling, role) in TOKENS {
+    for &(spelling, role) in TOKENS.iter().filter(|(spelling, _)| wanted(spelling)) {
         if let &[_, second, ..] = spelling.as_bytes() {
             index[usize::from(second)].push((spelling, role));
             // A bar has two widths.
@@ -121,7 +156,11 @@ static BY_SECOND: LazyLock<Vec<Group>> = LazyLock::new(|| {
         }
     }
     index
-});
+}
+
+fn letter_at_third(spelling: &str) -> Option<u8> {
+    spelling.as_bytes().get(2).copied().filter(u8::is_ascii_alphanumeric)
+}
 
 /// Whether the first two bytes show that this is text.
 pub(crate) fn is_text(text: &str, custom: &CustomTable) -> bool {
@@ -139,7 +178,7 @@ pub(crate) fn is_text(text: &str, custom: &CustomTable) -> bool {
         }
 }
 
-/// The tokens that a text can begin with.
+/// The tokens that a text can begin with, judged by two bytes.
 fn candidates(text: &[u8]) -> &'static [(&'static str, Role)] {
     match text {
         [] => &[],
@@ -147,6 +186,24 @@ fn candidates(text: &[u8]) -> &'static [(&'static str, Role)] {
         [_] => TOKENS,
         [_, second, ..] => &BY_SECOND[usize::from(*second)],
     }
+}
+
+/// The tokens that a text can begin with, judged by three characters.
+fn near_candidates(text: &[u8]) -> impl Iterator<Item = (&'static str, Role)> + use<> {
+    let (alike, others): (&[_], &[_]) = match (text.get(1), third_byte(text)) {
+        (Some(&second), Some(third)) => (
+            BY_THIRD.get(&(second, third)).map_or(&[], Vec::as_slice),
+            WITHOUT_THIRD[usize::from(second)].as_slice(),
+        ),
+        _ => (candidates(text), &[]),
+    };
+    alike.iter().chain(others).copied()
+}
+
+/// The first byte of the third character, after a bar of either width.
+fn third_byte(text: &[u8]) -> Option<u8> {
+    let second = text.get(1)?;
+    text.get(if second.is_ascii() { 2 } else { 1 + '｜'.len_utf8() }).copied()
 }
 
 /// Reads the markup at the start of `text`.
@@ -161,8 +218,8 @@ pub(crate) fn read<'t>(text: &'t str, done: bool, custom: &CustomTable) -> Step<
     if text.len() == 1 && !done {
         return Step::More;
     }
-    for &(spelling, role) in custom.tokens.iter().chain(candidates(text.as_bytes())) {
-        if spelling.as_bytes().first().copied() != first || differs_at_third(spelling, text) {
+    for (spelling, role) in custom.tokens.iter().copied().chain(near_candidates(text.as_bytes())) {
+        if spelling.as_bytes().first().copied() != first {
             continue;
         }
         match matches(spelling, text) {
@@ -324,16 +381,6 @@ enum Matched {
     Whole(usize),
     Half,
     No,
-}
-
-/// Whether the third character rules the spelling out. Half of all tokens begin with the same two.
-fn differs_at_third(spelling: &str, text: &str) -> bool {
-    let second = text.as_bytes().get(1).copied().unwrap_or_default();
-    let third = text.as_bytes().get(if second.is_ascii() { 2 } else { 1 + '｜'.len_utf8() });
-    match (spelling.as_bytes().get(2), third) {
-        (Some(wanted), Some(found)) => wanted.is_ascii_alphanumeric() && wanted != found,
-        _ => false,
-    }
 }
 
 fn matches(spelling: &str, text: &str) -> Matched {
