@@ -34,7 +34,7 @@ impl Mender {
         let compiled = Schema::new(&source);
         let schema = compiled.as_ref().ok();
         let policy = &self.inner.policy;
-        let task = Task { schema, policy, finish, tool: None, main_field: None, explains: true };
+        let task = Task { schema, policy, explains: true, ..self.unconstrained_task(finish) };
         if let Some(value) = only_strict_value(text) {
             let verdict = task.run(value);
             if verdict.outcome() == Outcome::Clean {

@@ -81,7 +81,7 @@ impl Stream {
                 if !self.attempts.may_retry(length, done) {
                     return Step::More;
                 }
-                self.attempts.spent += length;
+                self.attempts.charge(length);
                 match json_extent::measure(input.text, at) {
                     Extent::Whole(end) if strict::check(&input.text[at..end], strict::MAX_DEPTH).is_ok() => {
                         self.scanned = self.scanned.max(end);
