@@ -427,8 +427,8 @@ mod tests {
         let named = json!({"$id": "http://x/root", "$ref": "a", "$defs": {"a": {"$id": "a", "allOf": [{"$ref": "root"}]}}});
         assert!(message(&named).contains("includes itself"));
         let patterns = |count: usize| {
-            let names = (0..count).map(|index| (format!("^k{index}\\w*$"), json!({"type": "string"})));
-            json!({"patternProperties": names.collect::<Map<String, Value>>()})
+            let keys = (0..count).map(|index| (format!("^k{index}\\w*$"), json!({"type": "string"})));
+            json!({"patternProperties": keys.collect::<Map<String, Value>>()})
         };
         assert!(message(&patterns(2000)).contains("too long to compile"));
         assert_eq!(message(&patterns(100)), "");
