@@ -10,7 +10,7 @@ use http::{Extensions, Request, Response, StatusCode};
 use toolmend_protocol::Protocol;
 
 use super::pass_through::pass_through;
-use super::read_body::has_too_many_values;
+use super::read_body::DecodedBody;
 use super::{Proxy, Setup, label, translation};
 use crate::config::RequestLimits;
 use crate::http::headers::UNREAD;
@@ -46,11 +46,12 @@ pub(super) async fn serve(
         Ok(body) => body,
         Err(answer) => return answer,
     };
-    let body = match proxy.decode_request(&mut parts, body, client, limits).await {
-        Ok(body) => body,
+    let DecodedBody { body, is_readable } = match proxy.decode_request(&mut parts, body, client, limits).await
+    {
+        Ok(decoded) => decoded,
         Err(answer) => return answer,
     };
-    if has_too_many_values(&body, limits) {
+    if !is_readable {
         proxy.observer.metrics.count_limit(Limit::Held);
         let request = Request::from_parts(parts, Body::from(body));
         return label(pass_through(&proxy, setup, client, request).await, UNREAD);

@@ -104,10 +104,7 @@ impl Proxy {
         body: Bytes,
         protocol: Protocol,
         limits: &RequestLimits,
-    ) -> Result<Bytes, Response<Body>> {
-        if has_too_many_values(&body, limits) {
-            return Ok(body);
-        }
+    ) -> Result<DecodedBody, Response<Body>> {
         let mut reservation = Reservation::new(&self.memory);
         let (mut held, mut is_full) = (0, false);
         let body = match Coding::from_headers(&parts.headers) {
@@ -130,12 +127,22 @@ impl Proxy {
                 }
             }
         };
-        if body.len() > MAX_UNCOUNTED && !reservation.grow(memory_of_values(&body)) {
+        let values = if body.len() > MAX_UNCOUNTED { memory_of_values(&body).await } else { 0 };
+        let is_readable = values <= limits.held_bytes.max(MAX_UNCOUNTED);
+        if is_readable && !reservation.grow(values) {
             return Err(too_busy(protocol, FULL));
         }
         parts.extensions.insert(ReadingMemory { _reservation: Arc::new(reservation) });
-        Ok(body)
+        Ok(DecodedBody { body, is_readable })
     }
+}
+
+/// The body of a request.
+#[derive(Debug)]
+pub(super) struct DecodedBody {
+    pub(super) body: Bytes,
+    /// Whether reading it takes no more memory than one request may hold.
+    pub(super) is_readable: bool,
 }
 
 /// What a request needs while it is read.
@@ -144,20 +151,20 @@ struct ReadingMemory {
     _reservation: Arc<Reservation>,
 }
 
-/// Whether reading a body would take more memory than one request may hold.
-pub(super) fn has_too_many_values(body: &[u8], limits: &RequestLimits) -> bool {
-    body.len() > MAX_UNCOUNTED && memory_of_values(body) > limits.held_bytes.max(MAX_UNCOUNTED)
-}
-
 /// Returns about how much memory the values in a JSON text take while it is read. Many small ones take a multiple of their text.
-fn memory_of_values(text: &[u8]) -> usize {
-    text.iter().filter(|byte| matches!(byte, b',' | b'{' | b'[')).count().saturating_mul(BYTES_PER_VALUE)
+async fn memory_of_values(text: &[u8]) -> usize {
+    let mut values = 0;
+    for part in text.chunks(MAX_UNCOUNTED) {
+        values += part.iter().filter(|byte| matches!(byte, b',' | b'{' | b'[')).count();
+        // Other requests of this thread wait.
+        tokio::task::yield_now().await;
+    }
+    values * BYTES_PER_VALUE
 }
 
-#[test]
-fn many_small_values_take_more_memory_than_their_text() {
-    let limits = RequestLimits::default();
-    assert!(has_too_many_values("0,".repeat(4 << 20).as_bytes(), &limits));
-    assert!(!has_too_many_values("x".repeat(8 << 20).as_bytes(), &limits), "a long text is one value");
-    assert!(!has_too_many_values("0,".repeat(100).as_bytes(), &limits));
+#[tokio::test]
+async fn many_small_values_take_more_memory_than_their_text() {
+    let text = "0,".repeat(MAX_UNCOUNTED);
+    assert_eq!(memory_of_values(text.as_bytes()).await, MAX_UNCOUNTED * BYTES_PER_VALUE);
+    assert_eq!(memory_of_values("x".repeat(100).as_bytes()).await, 0);
 }
