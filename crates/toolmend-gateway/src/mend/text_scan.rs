@@ -164,5 +164,5 @@ impl TextScan {
 
 /// Whether something else than text was found.
 fn has_found(events: &[Event]) -> bool {
-    events.iter().any(|event| !matches!(event, Event::Content(_) | Event::Note(_)))
+    events.iter().any(|event| !matches!(event, Event::Content(_) | Event::Removed(_) | Event::Note(_)))
 }
