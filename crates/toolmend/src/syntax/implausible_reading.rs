@@ -78,6 +78,7 @@ fn has_odd_key(evidence: &Evidence<'_>) -> bool {
                 | RepairKind::MissingQuoteAdded
                 | RepairKind::KeyQuoted
                 | RepairKind::InvalidEscapeFixed
+                | RepairKind::MissingCommaAdded
         )
     };
     if !evidence.edits.iter().any(may_be_odd) {
@@ -88,6 +89,8 @@ fn has_odd_key(evidence: &Evidence<'_>) -> bool {
             || REMAINS.iter().any(|remains| key.contains(remains))
             || !evidence.declares && key.contains("\\_")
             || is_timestamp(key)
+            // The mark was swapped with the quote before it.
+            || key.starts_with([',', ':', '}', ']'])
     };
     let tree = Tree::of_strict(&evidence.mended.text);
     (0..tree.nodes.len()).filter_map(|id| tree.key(id)).any(|key| is_odd(&key))
