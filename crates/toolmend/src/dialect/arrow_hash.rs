@@ -3,6 +3,7 @@
 //! One family writes this on hosted APIs. The module reads nothing else, and gives up on the first sign of another
 //! notation.
 
+use super::inner_quotes::LOST;
 use super::input::{Input, Step};
 use super::json_extent::{self, Extent};
 use super::raw_call::{Ending, Field, RawArguments, RawCall, RawValue};
@@ -98,6 +99,14 @@ fn flags(body: &str, from: usize, offset: usize, ended: bool) -> Vec<Field> {
             let close = gap[..close].find(" --").unwrap_or(close);
             (RawValue::Untyped(gap[..close].trim().to_owned()), value_at + close)
         };
+        // A quote without a partner, or text after a value: a mark was lost or doubled.
+        // Case: dialects/perl_hash/lost-quote
+        let next = body[end..].trim_start();
+        let is_broken = match &value {
+            RawValue::Untyped(text) => text.contains('"'),
+            _ => !next.is_empty() && !next.starts_with([',', '}']) && !next.starts_with("--"),
+        };
+        let value = if is_broken && ended { RawValue::Doubtful(LOST) } else { value };
         let half = close.is_none() && gap.starts_with(['"', '[', '{']) || body[end..].trim().is_empty();
         if key.is_empty() || !ended && half {
             break;

@@ -52,6 +52,8 @@ const CALL_KEYS: &[&str] = &[
 ];
 /// Keys whose value is a list of calls.
 const LIST_KEYS: &[&str] = &["tool_calls", "tool_uses", "calls", "toolCalls", "function_calls"];
+/// Keys that a call has once.
+const PARTS: [&[&str]; 4] = [NAME_KEYS, ARGUMENT_KEYS, CALL_KEYS, LIST_KEYS];
 /// Keys beside the name that are not arguments, unless the tool declares them.
 const SIDE_KEYS: &[&str] =
     &["id", "call_id", "tool_call_id", "tool_use_id", "type", "index", "role", "thought", "content"];
@@ -122,7 +124,7 @@ pub(crate) enum Reading {
     Calls(Vec<EnvelopeCall>, Option<String>),
     /// The declaration of the tool of this name. It is not a call.
     Declaration(String),
-    /// Two names that disagree, so the call is ambiguous.
+    /// Two names, or two sets of arguments, that disagree, so the call is ambiguous.
     Ambiguous(String),
     /// Something else.
     Other,
@@ -202,6 +204,10 @@ impl Reader<'_, '_> {
             let name = self.member(id, "name").or_else(|| self.member(self.member(id, "function")?, "name"));
             let name = name.and_then(|name| self.tree.string(name)).unwrap_or_default();
             return Lookup::Declaration(name.into_owned());
+        }
+        if self.contradicts(id) {
+            let name = NAME_KEYS.iter().find_map(|key| self.tree.string(self.member(id, key)?));
+            return Lookup::Ambiguous(name.unwrap_or_default().into_owned());
         }
         if let Some(list) = LIST_KEYS.iter().find_map(|key| self.member(id, key))
             && self.tree.nodes[list].kind == Kind::Array
@@ -391,6 +397,40 @@ impl Reader<'_, '_> {
         Lookup::Yes
     }
 
+    /// Whether a part of the call is there twice and differs: the name, the arguments, or what contains them.
+    // Case: dialects/hermes_json/arguments-twice
+    // Case: dialects/hermes_json/name-twice
+    fn contradicts(&self, id: usize) -> bool {
+        let mut parts: Vec<(&str, usize)> = Vec::new();
+        for child in self.tree.children(id) {
+            let Some(key) = self.tree.key(child) else { continue };
+            let Some(key) = PARTS.iter().copied().flatten().find(|part| **part == key) else { continue };
+            let is_same = |other: usize| self.tree.source(other) == self.tree.source(child);
+            let is_tool = |node: usize| self.tree.string(node).is_some_and(|name| (self.known.named)(&name));
+            let is_object = |node: usize| {
+                self.tree.nodes[node].kind == Kind::Object && self.tree.nodes[node].after > node + 1
+            };
+            let differs = |&(part, other): &(&str, usize)| {
+                let rivals = part == *key
+                    || [part, key].iter().all(|key| NAME_KEYS.contains(key))
+                        && is_tool(other)
+                        && is_tool(child)
+                    || [part, key].iter().all(|key| ARGUMENT_KEYS.contains(key))
+                        && is_object(other)
+                        && is_object(child);
+                rivals && !is_same(other)
+            };
+            if parts.iter().any(differs) {
+                return true;
+            }
+            // Each part once is enough, however often it is repeated.
+            if !parts.iter().any(|(part, _)| part == key) {
+                parts.push((key, child));
+            }
+        }
+        false
+    }
+
     fn names_a_call(&self, id: usize) -> bool {
         NAME_KEYS.iter().chain(CALL_KEYS).any(|key| self.member(id, key).is_some())
     }
@@ -481,6 +521,7 @@ pub(crate) fn read_head(json: &str, keyed: bool) -> Option<Head> {
     let mut at =
         json.len() - json.trim_start_matches(|ch: char| ch.is_whitespace() || ch == '{' || ch == '[').len();
     let mut head = Head { name: String::new(), id: None, arguments: None };
+    let mut name_key = "";
     for _ in 0..8 {
         at += json[at..].len()
             - json[at..].trim_start_matches(|ch: char| ch.is_whitespace() || ch == ',').len();
@@ -519,12 +560,45 @@ pub(crate) fn read_head(json: &str, keyed: bool) -> Option<Head> {
             continue;
         }
         if NAME_KEYS.contains(&key) && head.name.is_empty() {
+            name_key = key;
             head.name = value.into_owned();
+        } else if key == name_key && head.name != value {
+            return None;
         } else if ID_KEYS.contains(&key) {
             head.id = Some(value.into_owned());
         }
     }
     (!head.name.is_empty()).then_some(head)
+}
+
+/// Whether an envelope goes on, after its arguments, with another name or other arguments.
+pub(crate) fn repeats_part(after_arguments: &str) -> bool {
+    let rest = after_arguments.trim_start_matches(|ch: char| ch.is_whitespace() || ch == ',');
+    rest.len() < after_arguments.len()
+        && read_key(rest, 0).is_some_and(|(key, _)| NAME_KEYS.contains(&key) || ARGUMENT_KEYS.contains(&key))
+}
+
+/// Whether the members at the start of a text name a tool, or are a name and arguments.
+pub(crate) fn names_tool(members: &str, is_tool: &dyn Fn(&str) -> bool) -> bool {
+    let mut start = members.len() - members.trim_start().len();
+    // The name may come after an id and the like.
+    let at = loop {
+        let Some((key, at)) = read_key(members, start) else { return false };
+        if NAME_KEYS.contains(&key) {
+            break at;
+        }
+        let Some((_, after)) = read_simple_value(members, at).filter(|_| SIDE_KEYS.contains(&key)) else {
+            return false;
+        };
+        let rest = members[after..].trim_start_matches(|ch: char| ch.is_whitespace() || ch == ',');
+        start = members.len() - rest.len();
+    };
+    let Some(rest) = members[at..].strip_prefix(['"', '\'']) else { return false };
+    let length = rest.find(['"', '\'', '\n']).unwrap_or(rest.len());
+    let next = rest[length..].trim_start_matches(['"', '\'']).trim_start();
+    let arguments = next.strip_prefix(',').map(str::trim_start).and_then(|next| read_key(next, 0));
+    length <= 160 && is_tool(&rest[..length])
+        || arguments.is_some_and(|(key, _)| ARGUMENT_KEYS.contains(&key))
 }
 
 /// Reads a key in any quotes or none. Returns it with the position of its value.
@@ -631,6 +705,11 @@ mod tests {
         );
         check(r#"{"name": "g", "function": {"name": "f", "arguments": {}}}"#, &[]);
         check(r#"{"x": {"a": 1}}"#, &[]);
+        check(r#"{"name": "f", "arguments": {"a": 1}, "arguments": {"a": 2}}"#, &[]);
+        check(r#"{"name": "f", "arguments": {"a": 1}, "parameters": {"a": 2}}"#, &[]);
+        check(r#"{"name": "f", "name": "g", "arguments": {}}"#, &[]);
+        check(r#"{"name": "f", "tool": "g", "arguments": {}}"#, &[]);
+        check(r#"{"name": "f", "arguments": {}, "arguments": {}}"#, &[("f", "{}")]);
     }
 
     #[test]

@@ -45,17 +45,26 @@ fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-' | b':' | b'/')
 }
 
-/// Reads the call at `at`.
-pub(crate) fn read_call(input: Input<'_>, at: usize, dialect: &'static Dialect) -> Step<RawCall> {
-    read_call_within(input, at, dialect, 0)
+/// What is around a call.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Surroundings {
+    /// The quote of the string that contains the call, or zero.
+    pub(crate) within: u8,
+    /// The call is in a list of calls.
+    pub(crate) listed: bool,
 }
 
-/// Reads the call at `at`, which is inside a string that ends with this quote. Zero is no quote.
+/// Reads the call at `at`.
+pub(crate) fn read_call(input: Input<'_>, at: usize, dialect: &'static Dialect) -> Step<RawCall> {
+    read_call_within(input, at, dialect, Surroundings::default())
+}
+
+/// Reads the call at `at`, which is inside a string or a list.
 pub(crate) fn read_call_within(
     input: Input<'_>,
     at: usize,
     dialect: &'static Dialect,
-    within: u8,
+    around: Surroundings,
 ) -> Step<RawCall> {
     let (name, open) = match read_head(input, at) {
         Step::Got(head) => head,
@@ -69,7 +78,7 @@ pub(crate) fn read_call_within(
             Step::More => return Step::More,
             Step::No => return Step::No,
         };
-        return match read_plain_call(input, at, inner, dialect, within) {
+        return match read_plain_call(input, at, inner, dialect, around) {
             Step::Got(call) if call.ending == Ending::Complete => {
                 let close = input.skip_whitespace(call.at.end);
                 match input.byte(close) {
@@ -81,7 +90,7 @@ pub(crate) fn read_call_within(
             other => other,
         };
     }
-    read_plain_call(input, at, (name, open), dialect, within)
+    read_plain_call(input, at, (name, open), dialect, around)
 }
 
 fn read_plain_call(
@@ -89,11 +98,11 @@ fn read_plain_call(
     at: usize,
     (name, open): (String, usize),
     dialect: &'static Dialect,
-    within: u8,
+    Surroundings { within, listed }: Surroundings,
 ) -> Step<RawCall> {
     let name = name.strip_suffix(".call").map_or(name.clone(), str::to_owned);
     let escaped = input.text[at..open].contains("\\_");
-    match read_arguments(input, open + 1, Style { within, ..PYTHON }) {
+    match read_arguments(input, open + 1, Style { within, listed, ..PYTHON }) {
         Step::Got(mut read) => {
             // Markdown escapes a whole text or nothing of it.
             if escaped {
@@ -153,6 +162,8 @@ pub(crate) fn read_arguments(input: Input<'_>, from: usize, style: Style) -> Ste
 /// The same, but collects the fields in `fields` and leaves those of the result empty.
 fn read_fields(input: Input<'_>, from: usize, mut style: Style, fields: &mut Vec<Field>) -> Step<Arguments> {
     let mut damaged = false;
+    // Whether a comma can follow.
+    let mut comma = false;
     let mut at = from;
     let found = |end, ending, damaged, swallows| {
         Step::Got(Arguments { fields: Vec::new(), end, ending, damaged, swallows })
@@ -166,6 +177,9 @@ fn read_fields(input: Input<'_>, from: usize, mut style: Style, fields: &mut Vec
             return found(at + 1, Ending::Complete, damaged, false);
         }
         if byte == b',' {
+            // Case: dialects/pythonic/doubled-comma
+            damaged |= !comma && style.equals == b'=';
+            comma = false;
             at += 1;
             continue;
         }
@@ -193,9 +207,11 @@ fn read_fields(input: Input<'_>, from: usize, mut style: Style, fields: &mut Vec
                 if declares || key.is_empty() && matches!(value, RawValue::Untyped(_)) {
                     return Step::No;
                 }
-                if let Some(problem) = check_next(input, end, style) {
-                    return problem;
+                match check_next(input, end, style) {
+                    Ok(lost_comma) => damaged |= lost_comma && style.equals == b'=',
+                    Err(problem) => return problem,
                 }
+                comma = true;
                 fields.push(Field { key, value, at: start..end });
                 at = end;
             }
@@ -217,17 +233,17 @@ fn read_fields(input: Input<'_>, from: usize, mut style: Style, fields: &mut Vec
     }
 }
 
-/// Checks what follows a value: a comma, the end, or, if the comma was lost, the next key.
+/// Checks what follows a value: a comma, the end, or, if the comma was lost, the next key. Returns whether it was lost.
 // Case: dialects/pythonic/malformed-no-comma
-fn check_next(input: Input<'_>, at: usize, style: Style) -> Option<Step<Arguments>> {
+fn check_next(input: Input<'_>, at: usize, style: Style) -> Result<bool, Step<Arguments>> {
     let next = input.skip_whitespace(at);
     match input.byte(next) {
-        None | Some(b',') => None,
-        Some(byte) if byte == style.close => None,
+        None | Some(b',') => Ok(false),
+        Some(byte) if byte == style.close => Ok(false),
         Some(_) => match read_key(input, next, style) {
-            Step::Got(_) => None,
-            Step::More => Some(Step::More),
-            Step::No => Some(Step::No),
+            Step::Got(_) => Ok(true),
+            Step::More => Err(Step::More),
+            Step::No => Err(Step::No),
         },
     }
 }

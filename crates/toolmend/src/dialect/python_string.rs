@@ -52,7 +52,9 @@ fn count(text: &str) -> Backslashes {
         let word = rest.bytes().take_while(u8::is_ascii_alphanumeric).count();
         let first = rest.chars().next();
         match first {
-            Some('\\' | '\'' | '"') => found.proofs += 1,
+            // A line break after a backslash continues the line, and only someone who escapes writes that.
+            // Case: dialects/py_call/line-continuation
+            Some('\\' | '\'' | '"' | '\n') => found.proofs += 1,
             Some('n' | 't' | 'r' | 'b' | 'f' | 'a' | 'v' | '0' | 'x' | 'u' | 'U') if is_escape(rest) => {
                 found.escapes += 1;
                 found.apart += usize::from(word < 2);
@@ -107,6 +109,11 @@ pub(crate) fn unescape(text: &str) -> String {
             break;
         };
         let length = ch.len_utf8();
+        if ch == '\n' || rest.starts_with("\r\n") {
+            rest = rest.strip_prefix('\r').unwrap_or(rest);
+            rest = &rest[1..];
+            continue;
+        }
         let hex = |digits: usize| {
             let code =
                 rest.get(1..=digits).filter(|code| code.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
@@ -160,6 +167,8 @@ mod tests {
             (r"C:\\new\\x", r"C:\new\x"),
             (r"\d+\n", "\\d+\n"),
             (r"it\'s", "it's"),
+            ("a \\\nb", "a b"),
+            ("a \\\r\nb", "a b"),
             (r"if x:\n  y", "if x:\n  y"),
         ];
         for (text, expected) in escaped {

@@ -113,6 +113,9 @@ pub(crate) fn read_call(input: Input<'_>, at: usize) -> Step<RawCall> {
                 let Some(key) = section.attribute("key").or_else(|| section.attribute("name")) else {
                     return Step::No;
                 };
+                // The quote that ends an attribute was lost.
+                // Case: dialects/kimi_k3/lost-quote
+                ambiguous |= key.contains(|ch: char| ch.is_whitespace() || ch == '=');
                 let string = section.attribute("type").map(|kind| kind == "string");
                 match find_value_end(input, section.end) {
                     Step::Got((end, after)) => {
@@ -146,8 +149,11 @@ pub(crate) fn read_call(input: Input<'_>, at: usize) -> Step<RawCall> {
                 break;
             }
             // Half a section mark at the end of the output.
+            // Case: dialects/kimi_k3/half-an-argument
             Step::No if input.done && input.rest(next).starts_with("<|") => {
-                call.ending = Ending::Open;
+                let closes =
+                    "<|close|>".starts_with(input.rest(next)) || input.rest(next).starts_with("<|close|>");
+                call.ending = if closes { Ending::Open } else { Ending::Cut };
                 next = input.text.len();
                 break;
             }

@@ -54,6 +54,18 @@ impl<'t> Tag<'t> {
         self.attributes.iter().find(|(name, _)| names.contains(name)).map(|(_, value)| *value)
     }
 
+    /// Whether an attribute is there twice, with different values.
+    // Case: dialects/attr_tag/arguments-twice
+    pub(crate) fn contradicts_itself(&self) -> bool {
+        const ARGUMENTS: &[&str] = &["arguments", "args", "parameters", "input"];
+        let same =
+            |one: &str, other: &str| one == other || ARGUMENTS.contains(&one) && ARGUMENTS.contains(&other);
+        // No tag of a call has more attributes.
+        self.attributes.iter().take(16).enumerate().any(|(index, (name, value))| {
+            self.attributes[..index].iter().any(|(before, other)| same(before, name) && other != value)
+        })
+    }
+
     /// Whether this is an opening tag with nothing but its word.
     pub(crate) fn is_bare(&self) -> bool {
         !self.close && !self.empty && self.equals.is_none() && self.attributes.is_empty()

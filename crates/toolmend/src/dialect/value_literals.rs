@@ -3,9 +3,12 @@
 //! Strings keep their meaning and numbers keep their digits. Nesting is an explicit stack, so the input cannot exhaust
 //! the thread's stack. The module never decides which type a bare word has; the schema does.
 
+use super::inner_quotes::{self, LOST, Slot};
 use super::input::{Input, Step};
+use super::python_expression;
 use super::python_string::{self, Literal};
 use super::raw_call::RawValue;
+use crate::json::strict;
 use crate::json::text::quote_into;
 use crate::syntax::number;
 
@@ -26,6 +29,8 @@ pub(crate) struct Style {
     pub(crate) positional: bool,
     /// The quote of the string that contains the call, or zero.
     pub(crate) within: u8,
+    /// The call is in a list of calls, where no variable can be defined. Some templates write strings without quotes there.
+    pub(crate) listed: bool,
 }
 
 pub(crate) const PYTHON: Style = Style {
@@ -36,6 +41,7 @@ pub(crate) const PYTHON: Style = Style {
     escapes: true,
     positional: false,
     within: 0,
+    listed: false,
 };
 pub(crate) const GEMMA: Style = Style {
     equals: b':',
@@ -45,6 +51,7 @@ pub(crate) const GEMMA: Style = Style {
     escapes: true,
     positional: false,
     within: 0,
+    listed: false,
 };
 
 /// How deep values may nest.
@@ -73,7 +80,7 @@ pub(crate) fn read(input: Input<'_>, at: usize, style: Style) -> Step<Value> {
         return if input.done { Step::No } else { Step::More };
     }
     match read_string(input, at, style, true) {
-        Step::Got((text, end)) => return read_concatenated(input, text, end, style),
+        Step::Got(found) => return read_concatenated(input, found, style),
         Step::More => return Step::More,
         Step::No => {}
     }
@@ -88,7 +95,11 @@ pub(crate) fn read(input: Input<'_>, at: usize, style: Style) -> Step<Value> {
 }
 
 /// Joins adjacent strings, as Python does.
-fn read_concatenated(input: Input<'_>, mut text: Literal, mut end: usize, style: Style) -> Step<Value> {
+fn read_concatenated(
+    input: Input<'_>,
+    (mut text, mut end, mut uneven): StringRead,
+    style: Style,
+) -> Step<Value> {
     let value = |text: Literal| match text {
         Ok(text) => RawValue::String(text),
         Err(why) => RawValue::Doubtful(why),
@@ -96,25 +107,29 @@ fn read_concatenated(input: Input<'_>, mut text: Literal, mut end: usize, style:
     loop {
         let next = input.skip_whitespace(end);
         if style.equals != b'=' || next >= input.text.len() {
-            return Step::Got((value(text), end, false));
+            return Step::Got((value(text), end, uneven));
         }
         let next = if input.byte(next) == Some(b'+') { input.skip_whitespace(next + 1) } else { next };
         if !matches!(input.byte(next), Some(b'"' | b'\'')) {
-            return Step::Got((value(text), end, false));
+            return Step::Got((value(text), end, uneven));
         }
         match read_string(input, next, style, true) {
-            Step::Got((more, after)) => {
+            Step::Got((more, after, is_uneven)) => {
                 text = text.and_then(|text| Ok(text + &more?));
                 end = after;
+                uneven |= is_uneven;
             }
             Step::More => return Step::More,
-            Step::No => return Step::Got((value(text), end, false)),
+            Step::No => return Step::Got((value(text), end, uneven)),
         }
     }
 }
 
-/// Reads a string in any quotes of the style. Returns its meaning and the position after it.
-fn read_string(input: Input<'_>, at: usize, style: Style, outer: bool) -> Step<(Literal, usize)> {
+/// A string that was read: its meaning, the position after it, and whether quotes of its own kind are in it.
+type StringRead = (Literal, usize, bool);
+
+/// Reads a string in any quotes of the style.
+fn read_string(input: Input<'_>, at: usize, style: Style, outer: bool) -> Step<StringRead> {
     let rest = input.rest(at);
     if let Some(delimiter) = style.delimiters.iter().find(|delimiter| rest.starts_with(**delimiter)) {
         return read_delimited(input, at + delimiter.len(), delimiter, style, outer);
@@ -167,13 +182,13 @@ fn read_delimited(
     delimiter: &str,
     style: Style,
     outer: bool,
-) -> Step<(Literal, usize)> {
+) -> Step<StringRead> {
     let Some(offset) = input.rest(from).find(delimiter) else {
         return if input.done { Step::No } else { Step::More };
     };
     let end = from + offset;
     match can_follow(input, end + delimiter.len(), style, outer) {
-        Step::Got(()) => Step::Got((Ok(input.text[from..end].to_owned()), end + delimiter.len())),
+        Step::Got(()) => Step::Got((Ok(input.text[from..end].to_owned()), end + delimiter.len(), false)),
         Step::More => Step::More,
         Step::No => Step::No,
     }
@@ -229,8 +244,10 @@ fn read_quoted(
     style: Style,
     outer: bool,
     kind: StringKind,
-) -> Step<(Literal, usize)> {
+) -> Step<StringRead> {
     let bytes = input.text.as_bytes();
+    let slot = if outer && !style.positional { Slot::Keyed } else { Slot::Listed };
+    let mut uneven = false;
     let mut at = from;
     while let Some(offset) = memchr::memchr2(mark, b'\\', &bytes[at.min(bytes.len())..]) {
         at += offset;
@@ -244,17 +261,22 @@ fn read_quoted(
             match can_follow(input, after, style, outer) {
                 Step::Got(()) => {
                     let text = &input.text[from..at];
+                    let is_python = style.equals == b'=';
                     let meaning = match kind {
+                        _ if uneven && is_python && width > 1 => Err(LOST),
+                        _ if uneven && is_python && inner_quotes::hold_structure(text, mark, slot) => {
+                            Err(LOST)
+                        }
                         // Case: dialects/pythonic/expressions
                         StringKind::Format if text.contains('{') => Err(EXPRESSION),
                         StringKind::Raw => Ok(text.to_owned()),
                         _ if !style.escapes => Ok(text.to_owned()),
                         _ => python_string::meaning(text),
                     };
-                    return Step::Got((meaning, after));
+                    return Step::Got((meaning, after, uneven && is_python));
                 }
                 Step::More => return Step::More,
-                Step::No => {}
+                Step::No => uneven = true,
             }
         } else if !input.done && bytes.len() - at < 3 {
             return Step::More;
@@ -275,7 +297,8 @@ fn can_follow(input: Input<'_>, at: usize, style: Style, outer: bool) -> Step<()
         // Another string directly after this one continues it, in Python.
         b'"' | b'\'' | b'+' if style.equals == b'=' && (byte == b'+' || next > at) => Step::Got(()),
         // The comma before the next key was lost.
-        _ if outer && next == at && is_key_byte(byte) && style.equals == b'=' => glued_key(input, next),
+        // Case: dialects/pythonic/lost-comma
+        _ if outer && is_key_byte(byte) && style.equals == b'=' => glued_key(input, next),
         _ => Step::No,
     }
 }
@@ -338,7 +361,11 @@ fn after_close_again(input: Input<'_>, at: usize) -> Step<()> {
 
 /// After the comma of an argument, only the next key, another value or the end can follow.
 fn after_comma(input: Input<'_>, at: usize, style: Style) -> Step<()> {
-    let at = input.skip_whitespace(at);
+    let mut at = input.skip_whitespace(at);
+    // A comma that was written twice.
+    while style.equals == b'=' && input.byte(at) == Some(b',') {
+        at = input.skip_whitespace(at + 1);
+    }
     let rest = input.rest(at);
     if rest.is_empty() {
         return at_end(input);
@@ -379,7 +406,7 @@ pub(crate) fn is_key_byte(byte: u8) -> bool {
 fn read_nested(input: Input<'_>, from: usize, style: Style) -> Step<Value> {
     let mut out = String::new();
     let mut stack: Vec<Level> = Vec::new();
-    let mut doubt = None;
+    let (mut doubt, mut damaged) = (None, false);
     let mut at = from;
     loop {
         at = input.skip_whitespace(at);
@@ -412,12 +439,18 @@ fn read_nested(input: Input<'_>, from: usize, style: Style) -> Step<Value> {
                 out.push(if byte == b'}' && !set { '}' } else { ']' });
                 at += 1;
                 if stack.is_empty() {
+                    // Items without a comma between them, or keys without a value.
+                    // Case: dialects/pythonic/lost-comma-in-a-list
+                    let broken = style.equals == b'=' && strict::check(&out, strict::MAX_DEPTH).is_err();
+                    doubt = doubt.or(broken.then_some(LOST));
                     let value = doubt.map_or(RawValue::Json(out), RawValue::Doubtful);
-                    return Step::Got((value, at, false));
+                    return Step::Got((value, at, damaged));
                 }
             }
             b',' => {
-                if !out.ends_with(", ") && !out.ends_with(['{', '[']) {
+                if out.ends_with(", ") || out.ends_with(['{', '[']) {
+                    damaged |= style.equals == b'=';
+                } else {
                     out.push_str(", ");
                 }
                 if let Some(level) = stack.last_mut() {
@@ -438,8 +471,9 @@ fn read_nested(input: Input<'_>, from: usize, style: Style) -> Step<Value> {
                 let key = stack.last().is_some_and(|level| level.key_next);
                 count_item(&mut stack);
                 match read_item(input, at, style, key, &mut out) {
-                    Step::Got((why, end)) => {
+                    Step::Got((why, end, uneven)) => {
                         doubt = doubt.or(why);
+                        damaged |= uneven;
                         at = end;
                     }
                     Step::More => return Step::More,
@@ -456,20 +490,21 @@ fn count_item(stack: &mut [Level]) {
     }
 }
 
-/// Reads a string or a bare word inside brackets. Returns why it is in doubt, if it is, and the position after it.
+/// Reads a string or a bare word inside brackets. Returns why it is in doubt, if it is, the position after it, and whether
+/// it is a string with quotes of its own kind inside.
 fn read_item(
     input: Input<'_>,
     at: usize,
     style: Style,
     key: bool,
     out: &mut String,
-) -> Step<(Option<&'static str>, usize)> {
+) -> Step<(Option<&'static str>, usize, bool)> {
     match read_string(input, at, style, false) {
-        Step::Got((Ok(text), end)) => {
+        Step::Got((Ok(text), end, uneven)) => {
             quote_into(out, &text);
-            return Step::Got((None, end));
+            return Step::Got((None, end, uneven));
         }
-        Step::Got((Err(why), end)) => return Step::Got((Some(why), end)),
+        Step::Got((Err(why), end, uneven)) => return Step::Got((Some(why), end, uneven)),
         Step::More => return Step::More,
         Step::No => {}
     }
@@ -482,11 +517,46 @@ fn read_item(
     }
     // If no colon follows, a word in the position of a key is a member of a set.
     let key = key && rest[length..].starts_with(':');
-    match scalar(word).filter(|_| !key) {
-        Some(json) => out.push_str(&json),
-        None => quote_into(out, word),
+    let doubt = match python_scalar(word, style).filter(|_| !key) {
+        Some(json) => {
+            out.push_str(&json);
+            None
+        }
+        None => {
+            quote_into(out, word);
+            doubt_about_word(word, style).filter(|_| !key)
+        }
+    };
+    Step::Got((doubt, at + length, false))
+}
+
+/// Why a bare word that is no literal cannot be a text. In a list of calls it can, because some templates write no quotes.
+// Case: dialects/py_call/variable
+fn doubt_about_word(word: &str, style: Style) -> Option<&'static str> {
+    // With colons it is not Python.
+    if style.equals != b'=' || style.separator != b'=' {
+        return is_call(word, style).then_some(EXPRESSION);
     }
-    Step::Got((is_call(word, style).then_some(EXPRESSION), at + length))
+    let computes = || word.contains(['[', '{', '*', '+', '%', '(', '"']) || word.contains(" if ");
+    if python_expression::is_expression(word) && (!style.listed || computes()) || is_call(word, style) {
+        return Some(EXPRESSION);
+    }
+    inner_quotes::holds_marks(word).then_some(LOST)
+}
+
+/// Converts a literal of Python to JSON.
+fn python_scalar(word: &str, style: Style) -> Option<String> {
+    scalar(word).or_else(|| {
+        // `1_000`
+        let grouped = style.equals == b'=' && word.contains('_') && !word.contains("__");
+        let apart = |ch: char| !ch.is_ascii_digit();
+        let inside = !word.starts_with(apart)
+            && !word.ends_with(apart)
+            && !word.contains("_.")
+            && !word.contains("._");
+        let digits = word.replace('_', "");
+        (grouped && inside && number::is_strict(&digits)).then_some(digits)
+    })
 }
 
 /// Converts a number, a boolean or a word for nothing to JSON.
@@ -562,9 +632,6 @@ fn read_bare(input: Input<'_>, at: usize, style: Style) -> Step<Value> {
     if word.is_empty() || quote.is_some_and(|quote| word.len() < 2 || !word.ends_with(quote)) {
         return Step::No;
     }
-    if is_call(word, style) {
-        return Step::Got((RawValue::Doubtful(EXPRESSION), end, false));
-    }
     // A whole literal before something that does not usually follow one.
     // Case: dialects/pythonic/bold
     if let Some(quote) = quote.filter(|_| style.delimiters.is_empty()) {
@@ -581,7 +648,12 @@ fn read_bare(input: Input<'_>, at: usize, style: Style) -> Step<Value> {
     }) {
         return Step::Got((RawValue::String(text.to_owned()), end, true));
     }
-    Step::Got((scalar(word).map_or_else(|| RawValue::Untyped(word.to_owned()), RawValue::Json), end, false))
+    if let Some(json) = python_scalar(word, style) {
+        return Step::Got((RawValue::Json(json), end, false));
+    }
+    let doubt = doubt_about_word(word, style);
+    let value = doubt.map_or_else(|| RawValue::Untyped(word.to_owned()), RawValue::Doubtful);
+    Step::Got((value, end, false))
 }
 
 /// Whether a bare word of Python's notation is a call: `datetime(2020, 1, 1)`.

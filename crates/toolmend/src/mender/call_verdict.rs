@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::partial_arguments;
+use super::{partial_arguments, swallowed_call};
 use crate::dialect::block::CallJudge;
 use crate::dialect::gemma;
 use crate::dialect::raw_call::{Ending, Field, RawArguments, RawCall, RawValue};
@@ -135,6 +135,17 @@ fn verdict(mender: &Mender, call: &RawCall, found: CallSite<'_>) -> (Verdict<'st
         Ending::Cut => Finish::Length,
     };
     let mut verdict = mender.mend_found_call(&name, &text, finish);
+    if verdict.outcome() == Outcome::Mended && !matches!(call.arguments, RawArguments::Fields(_)) {
+        let is_tool = |name: &str| mender.knows_tool(name);
+        let holds = |json: &str| swallowed_call::holds_next_call(&text, json, call.dialect, &is_tool);
+        let decoded = matches!(call.arguments, RawArguments::Decoded(..));
+        if decoded && swallowed_call::lost_letter(&text)
+            || verdict.json().is_some_and(holds)
+            || verdict.values().iter().any(|json| holds(json))
+        {
+            return refused(Reason::Ambiguous, swallowed_call::SWALLOWED);
+        }
+    }
     if is_truncated(call, found, &text) || verdict.outcome() == Outcome::Truncated {
         verdict = truncated_verdict(mender, &name, call, found, &text, &verdict);
     }

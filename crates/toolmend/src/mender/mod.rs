@@ -9,6 +9,7 @@ mod builder;
 pub(crate) mod call_verdict;
 mod infer;
 mod partial_arguments;
+mod swallowed_call;
 mod tagged_arguments;
 mod tool_queries;
 

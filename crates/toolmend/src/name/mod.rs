@@ -15,8 +15,21 @@ const MAX_NAME: usize = 4096;
 /// What has more namespaces than this is no name either.
 const MAX_NAMESPACES: usize = 32;
 
-/// Prefixes that mean nothing, because hosts put them before the name of every tool.
-const NEUTRAL_PREFIXES: &[&str] = &["functions", "function", "tools", "tool", "defaultapi", "mcp", "call"];
+/// Prefixes that mean nothing, because hosts, or the training of a model, put them before the name of every tool.
+const NEUTRAL_PREFIXES: &[&str] = &[
+    "functions",
+    "function",
+    "tools",
+    "tool",
+    "toolcode",
+    "toolcall",
+    "defaultapi",
+    "mcp",
+    "call",
+    "repobrowser",
+];
+/// The prefix after which the next one is the name of a server.
+const SERVER_PREFIX: &str = "mcp";
 
 const LONGEST_NEUTRAL: usize = 16;
 
@@ -147,7 +160,8 @@ impl ToolNames {
             NameMatch::Unknown => {}
         }
         let name = strip_call_index(name);
-        for tail in std::iter::once(name).chain(namespace_tails(name)) {
+        let meaningless = namespace_tails(name).filter(|tail| is_meaningless_prefix(name, tail));
+        for tail in std::iter::once(name).chain(meaningless) {
             match self.look_up_letters(tail, &self.folded) {
                 NameMatch::One(resolved) if self.exact(tail).is_some() => {
                     return match_one(resolved.index, &[RepairKind::NameCleaned]);
@@ -223,6 +237,23 @@ fn strip_call_index(name: &str) -> &str {
     }
 }
 
+/// Whether what is before the tail says nothing: prefixes of hosts, the name of a server after `mcp`, or the name of the tool
+/// itself. Any other prefix has a meaning of its own, and so the name is that of another tool: `dry_run.delete`.
+// Case: dialects/hostile/prefix-with-a-meaning
+fn is_meaningless_prefix(name: &str, tail: &str) -> bool {
+    let prefix = &name[..name.len() - tail.len()];
+    let parts = prefix.split("__").flat_map(|part| part.split(['.', ':', '/'])).map(fold_name);
+    let mut parts = parts.filter(|part| !part.is_empty());
+    while let Some(part) = parts.next() {
+        if part == SERVER_PREFIX {
+            parts.next();
+        } else if !NEUTRAL_PREFIXES.contains(&part.as_str()) && part != fold_name(tail) {
+            return false;
+        }
+    }
+    true
+}
+
 fn strip_neutral_prefixes(name: &str) -> &str {
     let mut rest = name;
     for tail in namespace_tails(name) {
@@ -291,9 +322,14 @@ mod tests {
 
     #[test]
     fn namespaces_are_removed() {
-        for emitted in
-            ["functions.read_file", "repo_browser.read_file", "default_api:read_file", "mcp__fs__read_file"]
-        {
+        for emitted in [
+            "functions.read_file",
+            "repo_browser.read_file",
+            "default_api:read_file",
+            "mcp__fs__read_file",
+            "read_file.read_file",
+            "functions.mcp__fs__read_file",
+        ] {
             check(emitted, "read_file", &[NameCleaned]);
         }
         check("functions.read_file:0", "read_file", &[NameCleaned]);
@@ -348,6 +384,12 @@ mod tests {
             "read_fileread_fil",
             "functionsread_files5",
             r"read\file\x",
+            "dry_run.read_file",
+            "help:read_file",
+            "no_op::read_file",
+            "undo/delete",
+            "mcp__a__b__read_file",
+            "functions.undo.delete",
         ] {
             check_refused(emitted, &[]);
         }

@@ -63,7 +63,7 @@ impl Reader<'_, '_> {
                         return self.refuse(name, end, Reason::Syntax, why);
                     }
                     envelope::Reading::Ambiguous(name) => {
-                        let why = "the call has two different names";
+                        let why = "the call has two different names, or two different sets of arguments";
                         return self.refuse(name, end, Reason::Ambiguous, why);
                     }
                     envelope::Reading::Other => {}
@@ -251,6 +251,9 @@ impl Reader<'_, '_> {
                 if text.starts_with(['{', '['])
                     && (text.len() == length || text[length..].trim_start().starts_with(['}', ',', ']'])) =>
             {
+                if envelope::repeats_part(&text[length..]) {
+                    return None;
+                }
                 from + length
             }
             // The last brace belongs to the envelope.
@@ -401,6 +404,17 @@ impl Reader<'_, '_> {
                     AfterArguments::Text | AfterArguments::Junk(_) if !strict => {}
                     AfterArguments::Nothing if !json.ends_with('}') => {}
                     _ if strict || self.judge.can_mend(&head.name, json) => {
+                        match self.other_arguments(at..end) {
+                            Step::Got(second) => {
+                                let why = "the call has two different sets of arguments";
+                                let refused = RawArguments::Refused(Reason::Ambiguous, why);
+                                let call =
+                                    self.build_call(head, refused, second, Ending::Complete, Form::Named);
+                                return Progress::Got(Block::one(call));
+                            }
+                            Step::More => return Progress::More,
+                            Step::No => {}
+                        }
                         return self
                             .unwrap_envelope(at, end, head)
                             .unwrap_or_else(|| found(end, Ending::Complete));
@@ -423,6 +437,37 @@ impl Reader<'_, '_> {
             Step::Got(Ok(end) | Err(end)) => found(end, Ending::Open),
             Step::More => Progress::More,
             Step::No => Progress::No,
+        }
+    }
+
+    /// The end of a second set of arguments that follows directly after the marker of arguments. Without a name before it, it
+    /// is no other call.
+    // Case: dialects/mistral_name_args/arguments-twice
+    fn other_arguments(&self, first: std::ops::Range<usize>) -> Step<usize> {
+        let next = self.skip_gap(first.end);
+        let len = match self.input.markup(next) {
+            Step::Got(token::Markup::Token {
+                role: token::Role::Part(_) | token::Role::Message | token::Role::Noise,
+                len,
+                ..
+            }) => len,
+            Step::More => return Step::More,
+            _ => return Step::No,
+        };
+        let at = self.skip_gap(next + len);
+        match self.input.byte(at) {
+            None if !self.input.done => return Step::More,
+            Some(b'{') => {}
+            _ => return Step::No,
+        }
+        let is_tool = |name: &str| self.judge.has_tool(name);
+        match json_extent::measure(self.input.text, at) {
+            // The envelope of another call.
+            Extent::Whole(end) if envelope::names_tool(&self.input.text[at + 1..end], &is_tool) => Step::No,
+            Extent::Whole(end) if self.input.text[at..end] == self.input.text[first] => Step::No,
+            Extent::Whole(end) => Step::Got(end),
+            _ if !self.input.done => Step::More,
+            _ => Step::Got(self.input.text.len()),
         }
     }
 

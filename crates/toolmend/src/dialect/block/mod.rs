@@ -14,13 +14,16 @@ use crate::dialect::raw_call::{Ending, Field, RawArguments, RawCall, RawValue};
 use crate::dialect::table::{self, CORNER_BRACKETS, Form, GEMMA_MARKERS, PAIR_MARKERS};
 use crate::dialect::tagged::{self, CallHeader, ToolLookup};
 use crate::dialect::token::{self, Header, Markup, NextPart, Role, Word};
-use crate::dialect::{arrow_hash, attribute_list, corner_brackets, gemma, python};
+use crate::dialect::{arrow_hash, attribute_list, corner_brackets, gemma, plain_body, python};
 use crate::verdict::Reason;
 
 /// How many closing markers are tried for a body with broken quotes.
 const MAX_TRIES: usize = 12;
 /// A longer header is text.
 const MAX_NAME: usize = 200;
+/// The arguments of a call whose tag says two things.
+const TWICE: RawArguments =
+    RawArguments::Refused(Reason::Ambiguous, "an attribute is there twice, with different values");
 
 /// What readers ask while they read a body.
 pub(crate) trait CallJudge: ToolLookup {
@@ -361,7 +364,10 @@ impl Reader<'_, '_> {
                     if let Some(arguments) = tag.attribute(&["arguments", "args", "parameters", "input"]) {
                         let decoded = unescape_entities(arguments);
                         let start = at + (arguments.as_ptr() as usize - tag_start(self.input.text, at));
-                        let arguments = RawArguments::Decoded(decoded, start..start + arguments.len());
+                        let arguments = match tag.contradicts_itself() {
+                            true => TWICE,
+                            false => RawArguments::Decoded(decoded, start..start + arguments.len()),
+                        };
                         let end = after;
                         let call = self.build_call(head, arguments, end, Ending::Complete, Form::Attributes);
                         self.frames.markers.clear();
@@ -434,7 +440,7 @@ impl Reader<'_, '_> {
                 Step::More => return Progress::More,
                 Step::Got(Markup::Tag(tag, Word::Frame)) if tag.close => tag_at + tag.len,
                 // The closing tag may belong to this call, and the body may be another one.
-                Step::Got(markup) if markup.opens() => {
+                Step::Got(markup) if markup.opens() || markup.closes() => {
                     opened = true;
                     continue;
                 }
@@ -443,7 +449,12 @@ impl Reader<'_, '_> {
             let own_line = self.input.text[from..tag_at].trim_end_matches([' ', '\t']).ends_with('\n');
             match self.is_hard_end(end) {
                 Step::More if !own_line => return Progress::More,
-                Step::No if !own_line => continue,
+                Step::No if !own_line => {
+                    // A closing tag in the middle of a line is text. Before the body it is the tag of another call.
+                    // Case: dialects/cwm/closer-before-body
+                    opened |= tag_at == from;
+                    continue;
+                }
                 _ => {}
             }
             let place = from..from + self.input.text[from..tag_at].trim_end().len();
@@ -451,8 +462,13 @@ impl Reader<'_, '_> {
             let arguments = match self.judge.main_key(&head.name) {
                 _ if opened => RawArguments::Refused(
                     Reason::Ambiguous,
-                    "another call is opened inside the body of the call",
+                    "another call is opened or closed inside the body of the call",
                 ),
+                Some(_) if plain_body::says_nothing(value.text()) => {
+                    RawArguments::Refused(Reason::Syntax, "the arguments say that there are none")
+                }
+                // Case: dialects/cwm/members-without-brace
+                Some(_) if plain_body::is_no_value(value.text()) => RawArguments::Text(place),
                 Some(key) => RawArguments::Fields(vec![Field { key, value, at: place }]),
                 None => RawArguments::Text(place),
             };
@@ -502,6 +518,10 @@ impl Reader<'_, '_> {
                 }
                 other => other,
             };
+        }
+        if tag.contradicts_itself() {
+            let call = self.build_call(&named, TWICE, after, Ending::Complete, Form::Tagged);
+            return Progress::Got(Block::one(call));
         }
         if tag.empty {
             return self.finish_without_arguments(&named, after, Form::Tagged);

@@ -4,7 +4,7 @@ use super::{Block, CallHead, MAX_NAME, Progress, Reader, split_header};
 use crate::dialect::gemma::{self, MissedEnd};
 use crate::dialect::input::Step;
 use crate::dialect::json_extent::{self, Extent};
-use crate::dialect::python;
+use crate::dialect::python::{self, Surroundings};
 use crate::dialect::raw_call::{Ending, RawArguments, RawCall};
 use crate::dialect::table::Form;
 use crate::dialect::token::{Markup, Role, Word};
@@ -59,8 +59,9 @@ impl Reader<'_, '_> {
             self.note_marker("functools[");
             return Progress::At(at + "functools[".len());
         }
-        match python::read_call(self.input, at, self.input.custom.row_of(&self.frames.markers, Form::Python))
-        {
+        let row = self.input.custom.row_of(&self.frames.markers, Form::Python);
+        let around = Surroundings { listed: self.frames.brackets > 0, ..Surroundings::default() };
+        match python::read_call_within(self.input, at, row, around) {
             Step::Got(call) if head.name.is_empty() => {
                 let call = RawCall { at: self.start..call.at.end, ..call };
                 return Progress::Got(Block::one(call));

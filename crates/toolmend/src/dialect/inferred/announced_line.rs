@@ -8,7 +8,7 @@ use crate::dialect::block::{self, Block};
 use crate::dialect::input::{Input, Step};
 use crate::dialect::raw_call::{Ending, Field, RawArguments, RawCall, RawValue};
 use crate::dialect::table::{Recognition, recognised};
-use crate::dialect::{gemma, python, screen_action, token};
+use crate::dialect::{gemma, plain_body, python, screen_action, token};
 
 /// Words that announce a call.
 const PREFIXES: &[&str] = &["TOOL:", "CALL ", "CALL:", "Call:", "to=", "TOOL_CALL:"];
@@ -378,7 +378,19 @@ fn read_action_input(
     let Some(length) = stop.or_else(|| input.done.then_some(rest.len())) else { return Step::More };
     let text = without_half_label(&rest[..length]).trim_end();
     let end = body + text.len();
+    let takes_nothing = || rules.judge.can_mend(name, "{}");
+    if plain_body::says_nothing(text) {
+        if !takes_nothing() {
+            return Step::No;
+        }
+        let ending = if stop.is_some() { Ending::Complete } else { Ending::Open };
+        let call = action_call(name, at..end, RawArguments::Fields(Vec::new()), ending);
+        return Step::Got(Block::one(call));
+    }
     let arguments = match rules.judge.main_key(name) {
+        // What is empty or broken is judged as it stands.
+        // Case: dialects/react/empty-input
+        _ if plain_body::is_no_value(text) || holds_markup(text, input) => RawArguments::Text(body..end),
         Some(key) => {
             let inside = |quote: char| text.strip_prefix(quote)?.strip_suffix(quote);
             let unquoted = inside('"').or_else(|| inside('\'')).unwrap_or(text);
@@ -390,16 +402,31 @@ fn read_action_input(
         }
         None => RawArguments::Text(body..end),
     };
-    let ending = if stop.is_some() { Ending::Complete } else { Ending::Open };
-    let call = RawCall {
+    let ending = match stop {
+        Some(_) => Ending::Complete,
+        None if text.is_empty() && !takes_nothing() => Ending::Cut,
+        None => Ending::Open,
+    };
+    Step::Got(Block::one(action_call(name, at..end, arguments, ending)))
+}
+
+fn action_call(name: &str, at: std::ops::Range<usize>, arguments: RawArguments, ending: Ending) -> RawCall {
+    RawCall {
         name: name.to_owned(),
         id: None,
         arguments,
-        at: at..end,
+        at,
         ending,
         dialect: recognised(Recognition::ActionLines),
         damaged: false,
         open: None,
-    };
-    Step::Got(Block::one(call))
+    }
+}
+
+/// Whether a text contains markup that opens or closes calls.
+fn holds_markup(text: &str, input: Input<'_>) -> bool {
+    text.match_indices(['<', '[']).any(|(at, _)| match token::read(&text[at..], true, input.custom) {
+        Step::Got(markup) => markup.opens() || markup.closes_calls(),
+        _ => false,
+    })
 }

@@ -7,9 +7,10 @@
 use super::{InferenceRules, MAX_WORD, within_word};
 use crate::dialect::block::{Block, Frames};
 use crate::dialect::input::{Input, Step};
+use crate::dialect::python::{self, Surroundings};
+use crate::dialect::python_string;
 use crate::dialect::raw_call::{Ending, RawArguments, RawCall, RawValue};
 use crate::dialect::table::{Dialect, Form};
-use crate::dialect::{python, python_string};
 
 /// How many brackets and quotes may be open around a call.
 const MAX_FRAMES: usize = 4;
@@ -409,7 +410,8 @@ impl Sequence<'_, '_> {
 
     fn read_call(&mut self, at: usize, name: &str) -> Next {
         let within = self.open.iter().rev().copied().find(|byte| matches!(byte, b'"' | b'\'')).unwrap_or(0);
-        match python::read_call_within(self.input, at, self.dialect, within) {
+        let around = Surroundings { within, listed: self.open.contains(&b'[') };
+        match python::read_call_within(self.input, at, self.dialect, around) {
             Step::Got(call) if self.is_whole(&call) => {
                 let end = call.at.end;
                 self.calls.push(call);

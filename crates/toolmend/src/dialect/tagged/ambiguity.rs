@@ -17,8 +17,8 @@ use crate::dialect::token::{self, Word};
 /// Whether the value may end somewhere else.
 // Case: dialects/hostile/closing-tag-in-a-line
 // Case: dialects/hostile/lost-parameter-tag
-pub(super) fn is_ambiguous(value: &str, closer: Closer<'_>, custom: &CustomTable) -> bool {
-    if !marks_pair_up(value) || matches!(closer, Closer::Element(_)) && holds_pairs(value, custom) {
+pub(super) fn is_ambiguous(value: &str, closer: Closer<'_>, marked: bool, custom: &CustomTable) -> bool {
+    if marked && !marks_pair_up(value) || matches!(closer, Closer::Element(_)) && holds_pairs(value, custom) {
         return true;
     }
     let mut open = [0usize; 2];

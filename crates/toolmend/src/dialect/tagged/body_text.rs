@@ -86,6 +86,16 @@ impl Reader<'_, '_> {
                     }
                 }
             }
+            // A second set of arguments.
+            Step::Got(Markup::Tag(tag, Word::Arguments)) if !tag.close => {
+                self.ambiguous = true;
+                let second = skip_gap(self.input, close + tag.len);
+                match json_extent::measure(self.input.text, second) {
+                    Extent::Whole(after) => Progress::Text(at..end, after, Ending::Complete),
+                    _ if !self.input.done => Progress::More,
+                    _ => Progress::Text(at..end, second, Ending::Complete),
+                }
+            }
             // Whatever is before the closing tag belongs to the arguments and is judged with them.
             // Case: dialects/deepseek_v3/comment-behind-arguments
             Step::No if close < self.input.text.len() => match self.find_call_end(close) {

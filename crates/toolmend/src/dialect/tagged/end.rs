@@ -138,6 +138,7 @@ impl Reader<'_, '_> {
             return undecided();
         }
         let (mut inside, mut is_closed) = (0usize, false);
+        let mut foreign = ForeignTags::default();
         let mut at = from;
         while let Some(offset) = memchr::memchr(b'<', &self.input.text.as_bytes()[at..]) {
             let tag_at = at + offset;
@@ -153,13 +154,20 @@ impl Reader<'_, '_> {
             if !closer.matches(&tag, meaning) {
                 continue;
             }
+            let is_own = closer.is_own(&tag, meaning);
             if !tag.close {
-                inside += usize::from(balanced && !tag.empty && closer.is_own(&tag, meaning));
+                inside += usize::from(balanced && !tag.empty && is_own);
+                foreign.note_open(&tag, balanced && !is_own);
                 continue;
             }
             is_closed = true;
+            // The value opens and closes an element of a page that is called like a tag of another dialect.
+            // Case: dialects/qwen3_xml/param-element-at-the-end
+            if !is_own && foreign.close(tag.word) {
+                continue;
+            }
             if inside > 0 {
-                inside -= usize::from(closer.is_own(&tag, meaning));
+                inside -= usize::from(is_own);
                 continue;
             }
             let after = tag_at + tag.len;
@@ -184,7 +192,11 @@ impl Reader<'_, '_> {
     }
 
     /// The position before the namespace token of a closing tag, which is not part of the value.
+    // Case: dialects/minimax_m2/token-at-the-end
     fn without_namespace(&self, end: usize) -> usize {
+        if !self.is_marked() {
+            return end;
+        }
         let before = self.input.text[..end].trim_end();
         if before.ends_with(token::MINIMAX) { before.len() - token::MINIMAX.len() } else { end }
     }
@@ -299,6 +311,36 @@ impl Reader<'_, '_> {
             }
         }
         Step::No
+    }
+}
+
+/// Tags inside a value that have the meaning of its own tags, but another word.
+#[derive(Default)]
+struct ForeignTags<'t> {
+    open: Vec<(&'t str, usize)>,
+}
+
+impl<'t> ForeignTags<'t> {
+    fn note_open(&mut self, tag: &Tag<'t>, counts: bool) {
+        // There are few words with this meaning, and none that is closed begins with a value.
+        if !counts || tag.empty || self.open.len() > 16 {
+            return;
+        }
+        match self.open.iter_mut().find(|(word, _)| word.eq_ignore_ascii_case(tag.word)) {
+            Some((_, count)) => *count += 1,
+            None => self.open.push((tag.word, 1)),
+        }
+    }
+
+    /// Closes a tag of this word, if one is open.
+    fn close(&mut self, word: &str) -> bool {
+        match self.open.iter_mut().find(|(open, count)| *count > 0 && open.eq_ignore_ascii_case(word)) {
+            Some((_, count)) => {
+                *count -= 1;
+                true
+            }
+            None => false,
+        }
     }
 }
 

@@ -160,7 +160,9 @@ impl Reader<'_, '_> {
         }
         let rest = self.input.rest(at);
         if self.input.done && token::is_half(rest, self.input.custom) {
-            let ending = if self.fields.is_empty() { Ending::Cut } else { Ending::Open };
+            // Case: dialects/anthropic_xml/half-an-opening-tag
+            let closes = token::is_half_closer(rest, self.input.custom);
+            let ending = if self.fields.is_empty() || !closes { Ending::Cut } else { Ending::Open };
             return Progress::End(self.input.text.len(), ending);
         }
         if !rest.starts_with(['<', ']', '[']) {
@@ -205,6 +207,7 @@ impl Reader<'_, '_> {
                 let undeclared = |key: &str| self.known.declares_key(&self.call.name, key) == Some(false);
                 self.ambiguous |= is_misspelt && tag.name().is_some_and(undeclared);
                 self.damaged |= is_misspelt;
+                self.ambiguous |= tag.contradicts_itself();
                 self.read_parameter(at, tag)
             }
             (false, Word::Key) => self.read_pair(after),
@@ -549,9 +552,14 @@ impl Reader<'_, '_> {
         self.damaged |= found.damaged;
         self.end_is_guessed |= found.damaged;
         let value = &self.input.text[from..found.end];
-        self.ambiguous |= ambiguity::is_ambiguous(value, closer, self.input.custom)
+        self.ambiguous |= ambiguity::is_ambiguous(value, closer, self.is_marked(), self.input.custom)
             || found.damaged
                 && (marker_remains::ends_in(value, self.input.custom) || self.swallows(value, closer));
+    }
+
+    /// Whether the family of the call writes a token before every tag.
+    fn is_marked(&self) -> bool {
+        self.input.text[self.call.at.min(self.call.body)..self.call.body].contains(token::MINIMAX)
     }
 
     /// Whether an element whose closing tag was lost contains the elements of other arguments.

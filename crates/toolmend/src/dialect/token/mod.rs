@@ -271,6 +271,24 @@ pub(crate) fn is_half(text: &str, custom: &CustomTable) -> bool {
         && read(text, false, custom) == Step::More
 }
 
+/// Whether the text stops inside a marker that closes something. Any other half of a marker begins something that is not
+/// there.
+pub(crate) fn is_half_closer(text: &str, custom: &CustomTable) -> bool {
+    let rest = text.strip_prefix(MINIMAX).unwrap_or(text);
+    let closes = |role: &Role| {
+        matches!(
+            role,
+            Role::Close | Role::MessageEnd | Role::Stop | Role::CloseTag(_) | Role::Noise | Role::Tail
+        )
+    };
+    let is_half = |spelling: &str| matches!(matches(spelling, rest), Matched::Half);
+    let tag = rest.strip_prefix('<').unwrap_or(rest).trim_start_matches(tag::is_bar);
+    rest.starts_with("</")
+        || tag.split_once(tag::is_bar).is_some_and(|(_, word)| word.starts_with('/'))
+        || tag.starts_with("end_of_")
+        || custom.tokens.iter().chain(TOKENS).any(|(spelling, role)| closes(role) && is_half(spelling))
+}
+
 /// The position after the namespace token and the white space after it.
 fn behind_namespace(text: &str) -> Option<usize> {
     let rest = text.strip_prefix(MINIMAX)?;

@@ -1,0 +1,121 @@
+//! Strings that took in the next call.
+//!
+//! If the last quote of a string is lost, the string goes on to the first quote of what follows: the marker of the next call,
+//! or its object. The result is valid JSON and often fits, but it has a second reading, and so it is refused. Strings that the
+//! model wrote as strict JSON say where they end and may contain anything.
+
+use crate::dialect::envelope;
+use crate::dialect::table::Dialect;
+use crate::json::tree::Tree;
+
+/// Why such a call is refused.
+pub(super) const SWALLOWED: &str = "a text contains the beginning of another call, so its end is not known";
+/// A longer name is text.
+const MAX_NAME: usize = 160;
+/// How many strings with such text are looked up in the source. No call has more.
+const MAX_LOOKUPS: usize = 16;
+
+/// Whether a string of the mended arguments holds a marker of the dialect or the head of another call, and was not written as
+/// a strict string.
+// Case: dialects/bare_json/lost-quote-before-a-call
+// Case: dialects/react/lost-quote-before-a-call
+pub(super) fn holds_next_call(
+    source: &str,
+    mended: &str,
+    row: &Dialect,
+    is_tool: &dyn Fn(&str) -> bool,
+) -> bool {
+    let tree = Tree::of_strict(mended);
+    let markers = opening_markers(row);
+    let mut lookups = 0;
+    (0..tree.nodes.len()).any(|id| {
+        let Some(text) = tree.string(id) else { return false };
+        if !markers.iter().any(|marker| text.contains(marker)) && !holds_head(&text, is_tool) {
+            return false;
+        }
+        lookups += 1;
+        lookups > MAX_LOOKUPS || !is_written(source, tree.source(id))
+    })
+}
+
+/// Whether the literal is in the source, with line breaks and tabs escaped or not.
+fn is_written(source: &str, literal: &str) -> bool {
+    let plain = || literal.replace("\\n", "\n").replace("\\t", "\t").replace("\\r", "\r");
+    source.contains(literal) || source.contains(&plain())
+}
+
+/// The texts that begin a call of this row, as far as they are markers.
+fn opening_markers(row: &Dialect) -> Vec<&'static str> {
+    let head = |template: &'static str| template.split('{').next().unwrap_or_default().trim();
+    let is_marker = |text: &&str| text.len() > 4 && text.contains(|ch: char| !ch.is_alphanumeric());
+    [head(row.section.0), head(row.call)]
+        .into_iter()
+        .chain(row.marks.iter().copied())
+        .filter(is_marker)
+        .collect()
+}
+
+/// Whether the text contains the head of a call: an object that names a tool, or a tool's name before an object.
+fn holds_head(text: &str, is_tool: &dyn Fn(&str) -> bool) -> bool {
+    let (mut open, mut closed) = (0usize, false);
+    text.match_indices(['{', '}']).any(|(at, brace)| {
+        if brace == "}" {
+            closed |= open == 0;
+            open = open.saturating_sub(1);
+            return false;
+        }
+        open += 1;
+        // A text does not close what it did not open, and then open an object.
+        let is_next = closed && text[at + 1..].trim_start().starts_with(['"', '\'']);
+        is_next || envelope::names_tool(&text[at + 1..], is_tool) || {
+            let before =
+                text[..at].trim_end().trim_end_matches("[ARGS]").trim_end_matches([':', '(', '>', ' ']);
+            let start = before
+                .rfind(|ch: char| ch.is_whitespace() || "<>]|,;".contains(ch))
+                .map_or(0, |space| space + before[space..].chars().next().map_or(1, char::len_utf8));
+            let name = &before[start..];
+            !name.is_empty() && name.len() <= MAX_NAME && is_tool(name)
+        }
+    })
+}
+
+/// Whether an escape of the string around the arguments took a letter of a word that lost its quote: `\foxtrot"`.
+// Case: dialects/wire_json/escape-in-place-of-a-quote
+pub(super) fn lost_letter(decoded: &str) -> bool {
+    let bytes = decoded.as_bytes();
+    let is_outside = |at: usize| {
+        let before = bytes[..at].iter().rev().find(|byte| !matches!(byte, b' ' | b'\n' | b'\t' | b'\r'));
+        matches!(before, None | Some(b':' | b',' | b'{' | b'['))
+    };
+    bytes.windows(2).enumerate().any(|(at, pair)| {
+        matches!(pair[0], 8 | 9 | 10 | 12 | 13) && pair[1].is_ascii_alphabetic() && is_outside(at)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heads_of_calls_are_found() {
+        let is_tool = |name: &str| matches!(name, "get_time" | "functions.get_time:1");
+        for text in [
+            "b}}\n{\"name\": \"get_time",
+            "b}}, {\"name\": \"other\", \"arguments\": {",
+            "b}\nget_time\n{",
+            "b}\nfunctions.get_time:1{",
+        ] {
+            assert!(holds_head(text, &is_tool), "{text}");
+        }
+        for text in ["{\"name\": \"x\", \"version\": \"1\"}", "fn main() {", "get_time"] {
+            assert!(!holds_head(text, &is_tool), "{text}");
+        }
+    }
+
+    #[test]
+    fn escapes_do_not_stand_for_quotes() {
+        assert!(lost_letter("{\"a\": \u{c}oxtrot\"}"));
+        assert!(lost_letter("{\"a\": \totes\"}"));
+        assert!(!lost_letter("{\n  \"a\": \"x\ny\"}"));
+    }
+}
