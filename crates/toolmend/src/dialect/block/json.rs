@@ -442,7 +442,7 @@ impl Reader<'_, '_> {
 
     /// The end of a second set of arguments that follows directly after the marker of arguments. Without a name before it, it
     /// is no other call.
-    // Case: dialects/mistral_name_args/arguments-twice
+    // `tests/call_reading.rs` repeats the arguments of every row.
     fn other_arguments(&self, first: std::ops::Range<usize>) -> Step<usize> {
         let next = self.skip_gap(first.end);
         let len = match self.input.markup(next) {
