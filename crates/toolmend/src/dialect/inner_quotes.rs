@@ -28,11 +28,13 @@ pub(super) fn hold_structure(text: &str, mark: u8, slot: Slot) -> bool {
     let (mut unpaired, mut first) = (false, true);
     for at in quotes(text.as_bytes(), mark) {
         let (before, after) = (&text[..at], &text[at + 1..]);
-        let apostrophe = mark == b'\''
-            && before.ends_with(char::is_alphanumeric)
-            && after.starts_with(char::is_alphanumeric);
-        unpaired ^= !apostrophe;
-        let ends_value = first && !apostrophe && python_expression::continues(after);
+        let is_single = mark == b'\'' && before.ends_with(char::is_alphanumeric);
+        let within_word = is_single && after.starts_with(char::is_alphanumeric);
+        // `the boys' house`
+        let after_word =
+            is_single && after.strip_prefix(' ').is_some_and(|rest| rest.starts_with(char::is_alphabetic));
+        unpaired ^= !within_word && !after_word;
+        let ends_value = first && !within_word && python_expression::continues(after);
         if ends_value || is_before_key(after) || is_opening(before, slot) {
             return true;
         }
@@ -72,6 +74,20 @@ pub(super) fn is_before_key(text: &str) -> bool {
     length > 0 && is_sign
 }
 
+/// Whether a text ends inside brackets that it opened, so that a key there belongs to a call in the text.
+fn is_in_own_brackets(text: &str) -> bool {
+    let mut depth = 0usize;
+    for byte in text.bytes() {
+        match byte {
+            b'(' => depth += 1,
+            b')' if depth == 0 => return false,
+            b')' => depth -= 1,
+            _ => {}
+        }
+    }
+    depth > 0
+}
+
 /// Whether the quote after this text opens a value.
 fn is_opening(before: &str, slot: Slot) -> bool {
     let before = before.trim_end();
@@ -80,7 +96,7 @@ fn is_opening(before: &str, slot: Slot) -> bool {
         (_, Some(key)) => {
             let key = key.trim_end();
             let start = key.trim_end_matches(|ch: char| ch.is_alphanumeric() || ch == '_');
-            start.len() < key.len() && start.trim_end().ends_with([',', '('])
+            start.len() < key.len() && start.trim_end().ends_with([',', '(']) && !is_in_own_brackets(start)
         }
         _ => false,
     }
@@ -127,6 +143,8 @@ mod tests {
             ("echo 'a', 'b'", b'\''),
             ("say \"hi\" now", b'"'),
             ("print('hi')", b'\''),
+            ("the boys' house", b'\''),
+            ("f(x, sep='-')", b'\''),
         ];
         for (text, mark) in texts {
             assert!(!hold_structure(text, mark, Slot::Keyed), "{text}");

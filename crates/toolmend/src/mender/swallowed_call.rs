@@ -38,10 +38,13 @@ pub(super) fn holds_next_call(
     })
 }
 
-/// Whether the literal is in the source, with line breaks and tabs escaped or not.
+/// Whether the text of a literal is in the source, with its quotes escaped. Line breaks and tabs need not be, and between
+/// single quotes, double ones neither.
 fn is_written(source: &str, literal: &str) -> bool {
-    let plain = || literal.replace("\\n", "\n").replace("\\t", "\t").replace("\\r", "\r");
-    source.contains(literal) || source.contains(&plain())
+    let inner = &literal[1..literal.len() - 1];
+    let plain = || inner.replace("\\n", "\n").replace("\\t", "\t").replace("\\r", "\r");
+    let single = || format!("'{}'", inner.replace("\\\"", "\""));
+    source.contains(inner) || source.contains(&plain()) || source.contains(&single())
 }
 
 /// The texts that begin a call of this row, as far as they are markers.
