@@ -517,16 +517,13 @@ fn read_item(
     }
     // If no colon follows, a word in the position of a key is a member of a set.
     let key = key && rest[length..].starts_with(':');
-    let doubt = match python_scalar(word, style).filter(|_| !key) {
-        Some(json) => {
-            out.push_str(&json);
-            None
-        }
-        None => {
-            quote_into(out, word);
-            doubt_about_word(word, style).filter(|_| !key)
-        }
-    };
+    let mut doubt = None;
+    if let Some(json) = python_scalar(word, style).filter(|_| !key) {
+        out.push_str(&json);
+    } else {
+        quote_into(out, word);
+        doubt = doubt_about_word(word, style).filter(|_| !key);
+    }
     Step::Got((doubt, at + length, false))
 }
 

@@ -364,9 +364,11 @@ impl Reader<'_, '_> {
                     if let Some(arguments) = tag.attribute(&["arguments", "args", "parameters", "input"]) {
                         let decoded = unescape_entities(arguments);
                         let start = at + (arguments.as_ptr() as usize - tag_start(self.input.text, at));
-                        let arguments = match tag.contradicts_itself() {
-                            true => TWICE,
-                            false => RawArguments::Decoded(decoded, start..start + arguments.len()),
+                        let place = start..start + arguments.len();
+                        let arguments = if tag.contradicts_itself() {
+                            TWICE
+                        } else {
+                            RawArguments::Decoded(decoded, place)
                         };
                         let end = after;
                         let call = self.build_call(head, arguments, end, Ending::Complete, Form::Attributes);
