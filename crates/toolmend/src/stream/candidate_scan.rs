@@ -5,6 +5,7 @@
 //! text is passed on unchanged. It never decides that something is a call; it only says that something is certainly
 //! text.
 
+use super::shown_elements;
 use crate::dialect::custom::CustomTable;
 use crate::dialect::inferred;
 use crate::dialect::table::Form;
@@ -64,6 +65,7 @@ impl Scan<'_> {
                     return ScanResult::Candidate { at: at + 1 - WORD.len(), line_start: false };
                 }
                 b'[' if self.requested_form == Some(Form::Python) => true,
+                b'<' if shown_elements::may_begin(&text[at..]) => true,
                 b'<' | b'[' | b']' | 0xE2 => !token::is_text(&text[at..], self.custom),
                 b'{' => self.requested_form == Some(Form::Json),
                 b'>' => b">>>".starts_with(&bytes[at..bytes.len().min(at + 3)]),

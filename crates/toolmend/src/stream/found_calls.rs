@@ -233,6 +233,7 @@ impl Stream {
         for call in made {
             if self.text_kind == TextKind::Reasoning {
                 self.reasoning_calls.push(call);
+                self.reasons_after_call = false;
             } else {
                 self.emit_call(call);
             }

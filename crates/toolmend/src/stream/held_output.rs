@@ -151,7 +151,8 @@ impl Stream {
         let is_right = match held.assumption {
             Assumption::UnmarkedCalls => !self.takes_calls_back(held.events),
             Assumption::CallsInReasoning => {
-                self.eager || self.text_kind == TextKind::Reasoning && self.has_stopped()
+                let ends_in_calls = self.has_stopped() && !self.reasons_after_call;
+                self.eager || self.text_kind == TextKind::Reasoning && ends_in_calls
             }
             Assumption::OpenReasoning => self.finish == Finish::Length,
         };

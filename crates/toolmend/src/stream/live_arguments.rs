@@ -60,7 +60,7 @@ impl Stream {
             return;
         }
         // One word before the call is reported with it, or as text before it.
-        if self.is_lone_word(at) {
+        if self.is_lone_word(at) || self.may_be_in_sentence(at) {
             return;
         }
         let Some(call) = self.stable_call(at) else { return };

@@ -31,10 +31,14 @@ impl Stream {
 
     fn choose_any_action(&self, markup: &Markup<'_>, at: usize, line_start: bool) -> MarkupAction {
         let len = markup.len();
-        // Markup in a fence that text follows is shown, not executed.
+        // Markup in a fence that text follows is shown, not executed. Only the token that ends the output is none of it.
         // Case: dialects/hostile/example-in-fence
-        if self.in_fence && self.text_kind == TextKind::Content && (markup.opens() || markup.closes()) {
-            return MarkupAction::Text;
+        if self.is_in_fence() {
+            let ends_turn = matches!(
+                markup,
+                Markup::Token { role: Role::Noise | Role::Tail | Role::Stop | Role::MessageEnd, .. }
+            );
+            return if ends_turn { MarkupAction::Tail(len) } else { MarkupAction::Text };
         }
         match markup {
             Markup::Token { role, spelling, .. } => match role {
@@ -43,9 +47,13 @@ impl Stream {
                 Role::Header(header) => MarkupAction::Header(*header, len),
                 Role::MessageEnd if *spelling == "<|message_sep|>" => MarkupAction::Separator(len),
                 Role::End | Role::MessageEnd => MarkupAction::Leave(len),
-                Role::Result => MarkupAction::Answer(false, len),
+                // Without a call it is no result, and the text talks about it.
+                // Case: dialects/hostile/result-without-call
+                Role::Result if self.calls > 0 || self.is_first(at) && spelling.starts_with('<') => {
+                    MarkupAction::Answer(false, len)
+                }
                 Role::Part(_) | Role::OpenTag(_) | Role::CloseTag(_) => MarkupAction::Orphan(len),
-                Role::Tail => MarkupAction::Tail(len),
+                Role::Tail | Role::Result => MarkupAction::Tail(len),
                 Role::Hidden => MarkupAction::Hide(len),
                 Role::Close | Role::Message | Role::Noise | Role::Stop => MarkupAction::Drop(len),
             },
@@ -62,8 +70,6 @@ impl Stream {
                 _ if self.addressed && is_shown_to_user(tag.space) => MarkupAction::Text,
                 (false, Word::Frame | Word::Call | Word::Declarations) => MarkupAction::Block,
                 (false, Word::Name) if line_start && tag.attributes.is_empty() => MarkupAction::Block,
-                // Without a call it is no result, and the text talks about it.
-                // Case: dialects/hostile/result-without-call
                 (false, Word::Result) if self.calls > 0 => MarkupAction::Answer(true, len),
                 // Only white space comes between the reasoning and the frame of the answer.
                 // Case: dialects/ernie45/answer
@@ -110,7 +116,7 @@ impl Stream {
     pub(super) fn apply_action(&mut self, at: usize, act: MarkupAction, done: bool) -> bool {
         match act {
             MarkupAction::Text => self.unmarked_or_skip(at, done),
-            MarkupAction::Block => self.read_block(at, done),
+            MarkupAction::Block => self.read_block(at, false, done),
             MarkupAction::Enter(kind, len) => {
                 if kind == TextKind::Reasoning && self.note_opened_reasoning() {
                     return true;
@@ -146,24 +152,14 @@ impl Stream {
             }
             MarkupAction::Orphan(len) if self.buffer[at..].starts_with('<') => self.drop_token(at, len),
             MarkupAction::Orphan(_) => self.skip_candidate(at),
-            MarkupAction::Tail(len) => {
-                let rest = self.buffer[at + len..].trim_start();
-                if rest.is_empty() && !done {
+            MarkupAction::Tail(len) => match self.ends_output(at + len, done) {
+                Step::Got(()) => self.drop_token(at, len),
+                Step::More => {
                     self.hold(at);
-                    return false;
+                    false
                 }
-                let more = match token::read(rest, done, self.custom.table()) {
-                    Step::More => {
-                        self.hold(at);
-                        return false;
-                    }
-                    Step::Got(Markup::Token { role, .. }) => {
-                        matches!(role, Role::Tail | Role::Noise | Role::Stop)
-                    }
-                    _ => false,
-                };
-                if rest.is_empty() || more { self.drop_token(at, len) } else { self.skip_candidate(at) }
-            }
+                Step::No => self.skip_candidate(at),
+            },
             MarkupAction::Frame(answer, len) => {
                 self.drop_frame(at, len);
                 self.answer = answer;
@@ -180,15 +176,41 @@ impl Stream {
         }
     }
 
+    /// Whether nothing but tokens that mean nothing follows, or the turn of another speaker.
+    fn ends_output(&self, from: usize, done: bool) -> Step<()> {
+        let mut at = from;
+        loop {
+            let rest = self.buffer[at..].trim_start();
+            if rest.is_empty() {
+                return if done { Step::Got(()) } else { Step::More };
+            }
+            at = self.buffer.len() - rest.len();
+            match token::read(rest, done, self.custom.table()) {
+                Step::More => return Step::More,
+                Step::Got(Markup::Token { role: Role::Stop, .. }) if !self.is_in_fence() => {
+                    return Step::Got(());
+                }
+                Step::Got(Markup::Token {
+                    role: Role::Tail | Role::Noise | Role::MessageEnd | Role::Stop,
+                    len,
+                    ..
+                }) => at += len,
+                _ => return Step::No,
+            }
+        }
+    }
+
     pub(super) fn unmarked_or_skip(&mut self, at: usize, done: bool) -> bool {
         self.read_unmarked(at, self.begins_line(at), done)
     }
 
-    /// Whether the text only talks about a marker that people can type: there are words on both sides of it.
+    /// Whether the text only talks about a marker: there are words on both sides of it. For a marker that people can type,
+    /// they need not be those of one sentence.
     // Case: dialects/hostile/marker-in-prose
     fn is_prose(&self, at: usize, done: bool) -> Step<()> {
         let before = self.buffer[..at].chars().next_back().or(self.last);
-        if !self.buffer[at..].starts_with('[') || before != Some(' ') {
+        let is_typed = self.buffer[at..].starts_with('[');
+        if before != Some(' ') || !is_typed && !self.may_be_in_sentence(at) {
             return Step::No;
         }
         let Step::Got(markup) = token::read(&self.buffer[at..], done, self.custom.table()) else {
@@ -207,8 +229,8 @@ impl Stream {
         }
     }
 
-    /// Reads a frame for calls, or text that looks like one.
-    pub(super) fn read_block(&mut self, at: usize, done: bool) -> bool {
+    /// Reads a frame for calls, or text that looks like one. If it is only shown, all of it is text.
+    pub(super) fn read_block(&mut self, at: usize, is_shown: bool, done: bool) -> bool {
         if self.is_exhausted() {
             return self.skip_candidate(at);
         }
@@ -231,12 +253,20 @@ impl Stream {
         });
         self.attempts.charge(spent);
         match answer {
+            Step::Got(block) if is_shown => self.show_calls(at, &block, done),
+            Step::More if is_shown => {
+                let length = self.buffer.len() - at;
+                self.hold(at);
+                self.wait_for_more(self.buffer.len() - length);
+                false
+            }
+            Step::No if is_shown => self.unmarked_or_skip(at, done),
             Step::Got(block) if !self.must_wait(&block, done) => {
                 if !block.calls.is_empty() && self.is_labelled_example(at) {
-                    return self.skip_block(&block);
+                    return self.show_calls(at, &block, done);
                 }
-                match self.shows_undeclared_call(at, &block, done) {
-                    Step::Got(()) => return self.skip_candidate(at),
+                match self.shows_call(at, &block, done) {
+                    Step::Got(()) => return self.show_calls(at, &block, done),
                     Step::More => {
                         self.hold(at);
                         return false;

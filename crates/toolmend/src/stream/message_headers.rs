@@ -296,11 +296,11 @@ impl Stream {
             }
             return self.drop_token(at, len);
         };
-        // A header is one line. What follows it is text, unless it is a token.
-        let line = rest[..length].trim_start().lines().next().unwrap_or_default();
-        let word = line.trim().to_owned();
-        let is_alone = rest[..length].trim() == word;
-        let length = if is_alone { length } else { rest.find(line).unwrap_or(0) + line.len() };
+        // A header is one line, and a token follows it. Anything else is text.
+        let word = rest[..length].trim().to_owned();
+        if word.contains(['\n', ' ']) {
+            return self.drop_token(at, len);
+        }
         let recipient = self.buffer[at..].starts_with("<|recipient|>");
         if recipient && word != "all" && self.request.choice == ToolChoice::None {
             return self.show_call(at);

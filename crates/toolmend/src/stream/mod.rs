@@ -13,8 +13,11 @@
 //! | `between_calls` | what may come between the calls of one frame |
 //! | `found_calls` | how calls are reported |
 //! | `repeated_call` | whether a call is only the last one again |
-//! | `mentions` | which markup the text only talks about |
 //! | `removed_text` | what is reported about markup that leaves the text |
+//! | `text_before`, `fence_lines` | where the text talks about markup |
+//! | `mentions`, `shown_calls` | which markup and which calls the text only talks about |
+//! | `shown_elements` | which elements are shown as a whole |
+//! | `announcements` | what the text before a call without a marker says about it |
 //! | `unmarked_calls`, `held_output` | whether text without a marker is a call |
 //! | `unreadable_frames` | what happens to frames without a readable call |
 //! | `live_arguments`, `stable_prefix` | what is sent of a call before it ends |
@@ -35,15 +38,21 @@
 //! | a key that folds to a declared one | respelled | the same rule as for native calls |
 //! | Python escapes in strings of Python's notation | read as Python reads them | the notation is Python |
 //! | `null` for a string parameter in tags | the text `null` | tags have no types; a list of allowed strings is the exception |
-//! | a call inside reasoning | not made, unless the reasoning is never closed and the model stopped by itself | a thought is not an action; the preset `eager` makes it if nothing else was called |
+//! | a call inside reasoning | not made, unless the reasoning is never closed, ends with the call, and the model stopped by itself | a thought is not an action; the preset `eager` makes it if nothing else was called |
 //! | a call without a marker, with words after it | text, and so is every other call without a marker | it is an example; half a turn must not run |
+//! | a call with a marker after words | made | models announce their calls |
+//! | a call with a marker in a sentence that goes on after it | text | the sentence talks about it |
+//! | a call with a marker in a fence, inline code, a quotation, indented code, a comment, `<pre>` | text, in every dialect | it is shown |
+//! | the result of a tool before any call | text | nobody called a tool, so the text talks about results |
 //! | a call without a marker, then a call with one | the first is text | the model's own form is the marked one |
 
+mod announcements;
 mod attempts;
 mod between_calls;
 mod buffer;
 mod candidate_scan;
 mod custom_check;
+mod fence_lines;
 mod found_calls;
 #[cfg(test)]
 mod growth_tests;
@@ -56,7 +65,10 @@ mod paid_judge;
 mod recent_text;
 mod removed_text;
 mod repeated_call;
+mod shown_calls;
+mod shown_elements;
 mod stable_prefix;
+mod text_before;
 mod text_mode;
 mod text_pieces;
 mod unmarked_calls;
@@ -64,6 +76,7 @@ mod unreadable_frames;
 
 use self::attempts::{Attempts, Waiting};
 use self::buffer::Buffer;
+use self::fence_lines::Fence;
 use self::held_output::HeldOutput;
 use self::live_arguments::LiveCall;
 use self::paid_judge::{PaidJudge, VerdictFuel};
@@ -132,6 +145,8 @@ pub struct Stream {
     space: String,
     /// White space after something that is not text.
     gap: String,
+    /// White space between the last content and the reasoning after it. Line breaks around reasoning are not framing.
+    space_before_reasoning: Option<String>,
     /// White space is dropped until text comes.
     skip_space: bool,
     /// No text was reported since this kind of text began.
@@ -140,7 +155,8 @@ pub struct Stream {
     last: Option<char>,
     /// The end of the content that was reported.
     recent: RecentText,
-    in_fence: bool,
+    /// The code fence that the content is in.
+    fence: Option<Fence>,
     /// There was reasoning.
     has_reasoned: bool,
     /// Whether the content is in a frame of its own.
@@ -153,6 +169,8 @@ pub struct Stream {
     shows_call: bool,
     /// Whether the output is the answer in JSON that the request asked for was already looked at.
     looked_for_answer: bool,
+    /// The text mentions a marker that opens reasoning, and no reasoning began since.
+    mentions_reasoning: bool,
     /// The number of opening markers that were dropped, and whose closing markers are not text.
     dropped_openers: usize,
     calls: usize,
@@ -164,6 +182,8 @@ pub struct Stream {
     last_call: Option<LastCall>,
     /// Calls inside reasoning that has not ended.
     reasoning_calls: Vec<Call>,
+    /// The reasoning went on after the last of them.
+    reasons_after_call: bool,
     attempts: Attempts,
     delivery: Delivery,
     live: LiveCall,
@@ -308,23 +328,26 @@ impl Stream {
             text_kind: if opened { TextKind::Reasoning } else { TextKind::Content },
             space: String::new(),
             gap: String::new(),
+            space_before_reasoning: None,
             skip_space: opened,
             fresh: true,
             last: None,
             recent: RecentText::default(),
-            in_fence: false,
+            fence: None,
             has_reasoned: opened,
             answer: AnswerFrame::Outside,
             stripped: false,
             addressed: false,
             shows_call: false,
             looked_for_answer: !options.request.structured_answer,
+            mentions_reasoning: false,
             dropped_openers: 0,
             calls: 0,
             running_calls: 0,
             removed: Vec::new(),
             last_call: None,
             reasoning_calls: Vec::new(),
+            reasons_after_call: false,
             attempts: Attempts::default(),
             delivery: options.delivery,
             live: LiveCall::default(),
@@ -604,7 +627,9 @@ impl Stream {
         }
         let mut out = std::mem::take(&mut self.space);
         let gap = std::mem::take(&mut self.gap);
-        if self.fresh && self.skip_space {
+        if let Some(before) = self.content_break(&gap) {
+            out = before;
+        } else if self.fresh && self.skip_space {
             out.clear();
         } else if !out.is_empty() && !out.contains('\n') && !gap.contains('\n') {
             // On one line, the blanks on both sides of a call are text. Line breaks around a call are framing.
@@ -614,6 +639,23 @@ impl Stream {
         self.space.push_str(&text[visible.len()..]);
         self.note_text();
         self.emit_text(self.text_kind, out);
+    }
+
+    /// The white space between content and the content after the reasoning in between.
+    // Case: dialects/hostile/reasoning-between-lines
+    fn content_break(&mut self, gap: &str) -> Option<String> {
+        if self.text_kind != TextKind::Content {
+            return None;
+        }
+        let mut before = self.space_before_reasoning.take()?;
+        let breaks = |space: &str| space.matches('\n').count();
+        if breaks(gap) > breaks(&before) {
+            return Some(gap.to_owned());
+        }
+        if breaks(&before) == 0 {
+            before.push_str(gap);
+        }
+        Some(before)
     }
 
     /// Notes that text was reported.
@@ -633,6 +675,8 @@ impl Stream {
         }
         if kind == TextKind::Content {
             self.recent.push(&text);
+        } else {
+            self.reasons_after_call |= !self.reasoning_calls.is_empty() && !text.trim().is_empty();
         }
         // What was there before is not held, so it must not grow.
         let is_first_held = self.is_first_held_event();
@@ -659,10 +703,15 @@ impl Stream {
             self.answer = AnswerFrame::Next;
         }
         if self.text_kind != kind {
-            self.space.clear();
+            let space = std::mem::take(&mut self.space);
+            let follows_content = self.text_kind == TextKind::Content && !self.fresh && !self.skip_space;
+            if follows_content {
+                self.space_before_reasoning = Some(space);
+            }
             self.fresh = true;
         }
         self.has_reasoned |= kind == TextKind::Reasoning;
+        self.mentions_reasoning &= kind == TextKind::Content;
         // Reasoning that begins inside other reasoning is part of it.
         self.reads_calls_in_reasoning |= kind == TextKind::Content;
         self.text_kind = kind;

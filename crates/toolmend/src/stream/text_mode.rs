@@ -6,7 +6,6 @@
 use super::Stream;
 use super::candidate_scan::{ROLE, Scan, ScanResult, agrees};
 use super::markup_action::MarkupAction;
-use super::recent_text;
 use crate::dialect::inferred;
 use crate::dialect::input::{Input, Step};
 use crate::dialect::json_extent::{self, Extent};
@@ -50,7 +49,12 @@ impl Stream {
                     action => action,
                 };
                 match self.is_mentioned(&action, at, markup.len(), done) {
-                    Step::Got(()) => self.unmarked_or_skip(at, done),
+                    Step::Got(()) if matches!(action, MarkupAction::Block) => self.read_block(at, true, done),
+                    Step::Got(()) => {
+                        self.mentions_reasoning |=
+                            matches!(action, MarkupAction::Enter(TextKind::Reasoning, _));
+                        self.unmarked_or_skip(at, done)
+                    }
                     Step::More => {
                         self.hold(at);
                         false
@@ -155,11 +159,10 @@ impl Stream {
 
     /// Continues after a candidate that turned out to be text.
     pub(super) fn skip_candidate(&mut self, at: usize) -> bool {
-        let rest = &self.buffer[at..];
-        if self.text_kind == TextKind::Content && rest.starts_with("```") && self.begins_line(at) {
-            self.in_fence = !self.in_fence;
+        if self.begins_line(at) {
+            self.note_fence(at);
         }
-        let width = rest.chars().next().map_or(1, char::len_utf8);
+        let width = self.buffer[at..].chars().next().map_or(1, char::len_utf8);
         self.scanned = at + width;
         self.line_start = false;
         true
@@ -174,13 +177,33 @@ impl Stream {
         if done && !self.has_stopped() && self.read_truncated_tag(at) {
             return true;
         }
-        let decoration = tag::decoration(&self.buffer[at..], self.custom.table());
-        let is_markup = !self.in_fence && self.request.choice != ToolChoice::None;
-        if let Some((space, length)) = decoration.filter(|_| is_markup) {
-            return self.refuse_decorated_tags(at, space, length, done);
+        if self.buffer[at..].starts_with('<') {
+            match self.shown_element(at, done) {
+                Step::Got(end) => return self.show_text(end),
+                Step::More => {
+                    let length = self.buffer.len() - at;
+                    self.hold(at);
+                    self.wait_for_more(self.buffer.len() - length);
+                    return false;
+                }
+                Step::No => {}
+            }
         }
-        // Half a fence. Whether text is inside a fence must not depend on pieces.
-        if line_start && !done && "```".starts_with(&self.buffer[at..]) {
+        let decoration = tag::decoration(&self.buffer[at..], self.custom.table());
+        let is_markup = !self.is_in_fence() && self.request.choice != ToolChoice::None;
+        if let Some((space, length)) = decoration.filter(|_| is_markup) {
+            let line = self.buffer[at..].lines().next().unwrap_or_default();
+            let tag_length = line.find('>').map_or(length, |end| end + 1);
+            return match self.is_in_words(at, tag_length, done) {
+                Step::Got(()) => self.skip_candidate(at),
+                Step::More => {
+                    self.hold(at);
+                    false
+                }
+                Step::No => self.refuse_decorated_tags(at, space, length, done),
+            };
+        }
+        if line_start && !done && self.is_half_fence(at, done) {
             self.hold(at);
             return false;
         }
@@ -240,32 +263,5 @@ impl Stream {
     /// Whether only white space comes before this position.
     pub(super) fn is_first(&self, at: usize) -> bool {
         self.fresh && self.buffer[..at].trim().is_empty()
-    }
-
-    /// Whether the words before this position announce an example.
-    pub(super) fn announces_example(&self, at: usize) -> bool {
-        const WORDS: &[&str] = &[
-            "example",
-            "for instance",
-            "e.g.",
-            "例如",
-            "示例",
-            "such as",
-            "sample",
-            "would look",
-            "looks like",
-            "like this",
-            "the format",
-        ];
-        // Only the last words count, so only they are copied. A letter may be longer in lower case.
-        let near = self.buffer.ceil_char_boundary(at.saturating_sub(2 * recent_text::ENOUGH));
-        let before = format!("{}{}", self.recent.text(), &self.buffer[near.min(at)..at]).to_lowercase();
-        let mut from = before.len().saturating_sub(recent_text::ENOUGH);
-        while !before.is_char_boundary(from) {
-            from += 1;
-        }
-        let tail = before[from..].trim_end();
-        let paragraph = tail.rsplit("\n\n").next().unwrap_or(tail);
-        WORDS.iter().any(|word| paragraph.contains(word))
     }
 }

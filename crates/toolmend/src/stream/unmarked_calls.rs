@@ -32,7 +32,7 @@ impl Stream {
     pub(super) fn may_infer(&self) -> bool {
         let asked = self.is_asked();
         self.text_kind == TextKind::Content
-            && (!self.in_fence || asked)
+            && (!self.is_in_fence() || asked)
             && match self.inference {
                 Inference::On => true,
                 Inference::AskedFor => asked,
@@ -88,8 +88,12 @@ impl Stream {
                 self.accept_block(at, block, Evidence::Marked);
                 true
             }
-            Found::Calls(block, evidence) => self.accept_unmarked(at, block, evidence),
-            Found::Shown(block) => {
+            Found::Calls(block, evidence)
+                if evidence.rung().among_words || !self.is_announced_as_text(at, &block) =>
+            {
+                self.accept_unmarked(at, block, evidence)
+            }
+            Found::Calls(block, _) | Found::Shown(block) => {
                 let made = self.judge_block(at, &block, Evidence::Named);
                 if made.iter().any(|call| call.outcome().runs()) {
                     self.pass_over(at)

@@ -47,6 +47,10 @@ pub(super) fn read(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> St
             _ => Step::No,
         };
     }
+    // Models write their calls between backticks. Tildes show something.
+    if mark == '~' && rules.requested.is_none() && !rules.request.demands_call() {
+        return Step::No;
+    }
     let opening = match read_opening(input, at + width) {
         Step::Got(opening) => opening,
         Step::More => return Step::More,

@@ -128,7 +128,7 @@ pub(crate) fn read(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> St
     match check_after_call(input, block.end, rules) {
         Step::More => Step::More,
         // A fence shows whole calls, so that no partner was lost.
-        Step::Got(Follower::Closer) if !block.frames.fence => {
+        Step::Got(Follower::Closer) if !block.frames.fence && !input.rest(at).starts_with(['`', '~']) => {
             Step::Got(Found::Calls(block.without_opener(), Evidence::Marked))
         }
         Step::Got(Follower::End) if !rules.example => Step::Got(Found::Calls(block, evidence)),
@@ -208,10 +208,9 @@ fn check_after_call(input: Input<'_>, from: usize, rules: InferenceRules<'_>) ->
         if !input.done && ("print(".starts_with(rest) || "default_api.".starts_with(rest)) {
             return Step::More;
         }
-        if rest.starts_with(['{', '[']) {
-            return Step::Got(closed.unwrap_or(Follower::Other));
-        }
-        if AFTER.iter().any(|word| rest.starts_with(word)) {
+        let begins =
+            |word: &&str| rest.strip_prefix(*word).is_some_and(|after| after.starts_with([':', '：']));
+        if AFTER.iter().any(begins) {
             return Step::Got(closed.unwrap_or(Follower::Other));
         }
         if !input.done && AFTER.iter().any(|word| word.starts_with(rest)) {
@@ -240,7 +239,7 @@ fn check_after_call(input: Input<'_>, from: usize, rules: InferenceRules<'_>) ->
 }
 
 /// Words that begin the next line of the `Action:` pattern.
-const AFTER: &[&str] = &["Observation", "Action", "Thought", "观察", "动作", "思考"];
+const AFTER: &[&str] = &["Observation", "Action", "Action Input", "Thought", "观察", "动作", "思考"];
 
 fn new_reader<'t, 'j>(
     input: Input<'t>,
