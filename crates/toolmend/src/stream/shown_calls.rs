@@ -91,7 +91,7 @@ impl Stream {
         }
         let Step::Got(end) = self.frame_end(block.end, done) else { return Step::More };
         // If the output was truncated here, the words that show it may be missing.
-        if done && self.finish == Finish::Length && !self.buffer[end..].contains([' ', '\n']) {
+        if done && self.finish != Finish::Stop && !self.buffer[end..].contains([' ', '\n']) {
             return Step::Got(());
         }
         let rest = &self.buffer[end..];

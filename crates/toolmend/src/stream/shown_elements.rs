@@ -51,7 +51,7 @@ impl Stream {
         match near.find(&end) {
             Some(from) => Step::Got(at + from + end.len()),
             // Its end was truncated.
-            None if done && self.finish == Finish::Length && near.len() == rest.len() => {
+            None if done && self.finish != Finish::Stop && near.len() == rest.len() => {
                 Step::Got(at + rest.len())
             }
             None if done || near.len() < rest.len() => Step::No,
