@@ -91,10 +91,11 @@ impl Stream {
         }
         let Step::Got(end) = self.frame_end(block.end, done) else { return Step::More };
         // If the output was truncated here, the words that show it may be missing.
-        if done && self.finish != Finish::Stop && !self.buffer[end..].contains([' ', '\n']) {
+        let rest = &self.buffer[end..];
+        if done && self.finish != Finish::Stop && !rest.contains('\n') && rest.split_whitespace().count() < 2
+        {
             return Step::Got(());
         }
-        let rest = &self.buffer[end..];
         let is_word = |first: char| first.is_alphabetic() && !first.is_uppercase();
         match continues_sentence(rest, done, is_word) {
             Step::Got(()) => {}
