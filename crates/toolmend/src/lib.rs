@@ -172,6 +172,11 @@ struct ReadmeExamples;
 #[doc = include_str!("../../../docs/hints.md")]
 struct HintsExamples;
 
+// Types with a schema need the feature.
+#[cfg(all(doctest, feature = "schemars"))]
+#[doc = include_str!("../../../docs/rust.md")]
+struct RustExamples;
+
 mod capabilities;
 mod contract;
 mod dialect;
