@@ -165,7 +165,6 @@ pub(super) const PLACEHOLDERS: &[&str] = &[
     "colon",
     "quote",
     "brace",
-    "bracket",
     "newline",
 ];
 
@@ -184,7 +183,6 @@ pub(super) const WORK_WORDS: &[&str] = &[
     "colon",
     "quote",
     "brace",
-    "bracket",
     "newline",
     "json",
     "array",
