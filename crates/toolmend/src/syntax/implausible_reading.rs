@@ -5,7 +5,7 @@
 //! reading is refused. The rules look at the text and at the edits, never at the schema, apart from respelled keys.
 
 use super::{MendedText, ReadContext};
-use crate::json::tree::Tree;
+use crate::json::tree::{Kind, Tree};
 use crate::patch::Edit;
 use crate::repair::RepairKind;
 
@@ -19,6 +19,7 @@ struct Evidence<'a> {
     encoded: bool,
     /// Whether the keys at the top are declared.
     declares: bool,
+    context: &'a ReadContext<'a>,
 }
 
 /// One rule, and what a refusal says.
@@ -36,6 +37,10 @@ const RULES: &[Rule] = &[
     Rule { objects: has_drive_escape, message: "a backslash after a drive may be text" },
     Rule { objects: has_fourth_quote, message: "four quotes in a row may end or start in two ways" },
     Rule { objects: moves_sign_into_string, message: "a sign beside a quote may be an operator" },
+    Rule { objects: has_foreign_quote, message: "a quote in another spelling may delimit the string" },
+    Rule { objects: joins_alternatives, message: "two strings with an operator between them are no string" },
+    Rule { objects: quotes_residue, message: "a number or a word of JSON has something after it" },
+    Rule { objects: wraps_arguments, message: "the name before the object may be its label" },
 ];
 
 /// Why this reading of the text is not the answer.
@@ -52,7 +57,7 @@ pub(super) fn find_objection(
 ) -> Option<&'static str> {
     let edits = mended.layers.first()?.edits();
     let declares = context.guide.declares(context.guide.root());
-    let evidence = Evidence { text, mended, edits, encoded, declares };
+    let evidence = Evidence { text, mended, edits, encoded, declares, context };
     RULES.iter().find(|rule| (rule.objects)(&evidence)).map(|rule| rule.message)
 }
 
@@ -198,4 +203,76 @@ fn moves_sign_into_string(evidence: &Evidence<'_>) -> bool {
     swapped
         .map(|edit| &evidence.text[edit.start..edit.end])
         .any(|marks| marks.contains(['?', '@', '$', '#', '!', '%', '&']))
+}
+
+/// `&quot;Oslo"` and `"Oslo＂`: beside a quote that was added there is one in another spelling.
+// Case: syntax/entity-for-a-quote
+// Case: syntax/wide-quote-for-a-quote
+fn has_foreign_quote(evidence: &Evidence<'_>) -> bool {
+    const OPENERS: &[&str] =
+        &["&quot;", "&#34;", "%22", "\u{ff02}", "「", "『", "'", "`", "''", "L\"", "$\""];
+    const CLOSERS: &[&str] = &["&quot;", "&#34;", "%22", "\u{ff02}", "」", "』", "''"];
+    let is_beside = |edit: &Edit| {
+        let (before, after) = (&evidence.text[..edit.start], &evidence.text[edit.end..]);
+        CLOSERS.iter().any(|quote| before.ends_with(quote))
+            || OPENERS.iter().any(|quote| after.starts_with(quote))
+    };
+    let added = |edit: &&Edit| {
+        edit.kind == RepairKind::MissingQuoteAdded
+            || edit.kind == RepairKind::MarkCorrected && edit.with.contains('"')
+    };
+    evidence.edits.iter().filter(added).any(is_beside)
+}
+
+/// `"a" | "b"` and `"a" if x else "b"`: the only two quotes that were escaped have an operator between them.
+// Case: syntax/alternatives-in-a-value
+fn joins_alternatives(evidence: &Evidence<'_>) -> bool {
+    const OPERATORS: &[&str] = &["|", "or", "and", "->", "=>", "/", "-", "→", "?:", "??"];
+    let quotes: Vec<&Edit> =
+        evidence.edits.iter().filter(|edit| edit.kind == RepairKind::InnerQuoteEscaped).collect();
+    let [first, second] = quotes.as_slice() else { return false };
+    let Some(between) = evidence.text.get(first.end..second.start) else { return false };
+    let between = between.trim_start_matches('"');
+    let is_spaced = between.starts_with(char::is_whitespace) && between.ends_with(char::is_whitespace);
+    let words = between.trim();
+    let is_ternary = words.starts_with("if ") && words.ends_with(" else");
+    is_spaced && (OPERATORS.contains(&words) || is_ternary || words.starts_with("/*"))
+}
+
+/// `true<|eot_id|>` and `3 <!-- note -->`: a literal that is quoted together with what was written after it.
+// Case: syntax/token-after-a-literal
+fn quotes_residue(evidence: &Evidence<'_>) -> bool {
+    const RESIDUES: &[&str] = &["<|", "<!--", "\u{feff}", "\0", "[EOT]", "</s>", "--", "..."];
+    let is_residue = |text: &str| {
+        let word = ["true", "false", "null", "True", "False", "None"]
+            .iter()
+            .find_map(|word| text.strip_prefix(word))
+            .or_else(|| {
+                let rest =
+                    text.trim_start_matches(['-', '+']).trim_start_matches(|ch: char| ch.is_ascii_digit());
+                (rest.len() < text.trim_start_matches(['-', '+']).len()).then_some(rest)
+            });
+        word.is_some_and(|rest| RESIDUES.iter().any(|residue| rest.trim_start().starts_with(residue)))
+    };
+    let quoted = evidence.edits.iter().filter(|edit| edit.kind == RepairKind::ValueQuoted);
+    quoted.map(|edit| &evidence.text[edit.start..]).any(is_residue)
+}
+
+/// `"arguments": {…}` without braces around it: a label that the schema does not declare.
+// Case: syntax/label-before-an-object
+fn wraps_arguments(evidence: &Evidence<'_>) -> bool {
+    const LABELS: &[&str] = &["arguments", "args", "parameters", "params", "input", "tool_input", "kwargs"];
+    let opens = evidence.edits.iter().any(|edit| {
+        edit.kind == RepairKind::MissingOpenerAdded && evidence.text[..edit.start].trim().is_empty()
+    });
+    if !opens {
+        return false;
+    }
+    let tree = Tree::of_strict(&evidence.mended.text);
+    let mut members = tree.children(0);
+    let (Some(only), None) = (members.next(), members.next()) else { return false };
+    let guide = evidence.context.guide;
+    let is_label =
+        tree.key(only).is_some_and(|key| LABELS.contains(&&*key) && !guide.declares_key(guide.root(), &key));
+    is_label && tree.nodes[only].kind == Kind::Object
 }
