@@ -209,11 +209,10 @@ fn moves_sign_into_string(evidence: &Evidence<'_>) -> bool {
 // Case: syntax/entity-for-a-quote
 // Case: syntax/wide-quote-for-a-quote
 fn has_foreign_quote(evidence: &Evidence<'_>) -> bool {
-    const OPENERS: &[&str] =
-        &["&quot;", "&#34;", "%22", "\u{ff02}", "「", "『", "'", "`", "''", "L\"", "$\""];
+    const OPENERS: &[&str] = &["&quot;", "&#34;", "%22", "\u{ff02}", "「", "『", "''", "L\"", "$\""];
     const CLOSERS: &[&str] = &["&quot;", "&#34;", "%22", "\u{ff02}", "」", "』", "''"];
     let is_beside = |edit: &Edit| {
-        let (before, after) = (&evidence.text[..edit.start], &evidence.text[edit.end..]);
+        let (before, after) = (&evidence.text[..edit.start], &evidence.text[edit.start..]);
         CLOSERS.iter().any(|quote| before.ends_with(quote))
             || OPENERS.iter().any(|quote| after.starts_with(quote))
     };
