@@ -75,7 +75,7 @@ impl Evidence<'_> {
 
 /// Keys with control characters, entities or letters of a wrong decoding are no names.
 fn has_odd_key(evidence: &Evidence<'_>) -> bool {
-    const REMAINS: &[&str] = &["&quot;", "&#34;", "&amp;", "â€", "\u{fffd}"];
+    const REMAINS: &[&str] = &["&quot;", "&#34;", "&amp;", "%22", "\u{ff02}", "â€", "\u{fffd}"];
     let may_be_odd = |edit: &Edit| {
         matches!(
             edit.kind,
@@ -84,6 +84,8 @@ fn has_odd_key(evidence: &Evidence<'_>) -> bool {
                 | RepairKind::KeyQuoted
                 | RepairKind::InvalidEscapeFixed
                 | RepairKind::MissingCommaAdded
+                | RepairKind::MarkCorrected
+                | RepairKind::QuotesReplaced
         )
     };
     if !evidence.edits.iter().any(may_be_odd) {
@@ -94,6 +96,9 @@ fn has_odd_key(evidence: &Evidence<'_>) -> bool {
             || REMAINS.iter().any(|remains| key.contains(remains))
             || !evidence.declares && key.contains("\\_")
             || is_timestamp(key)
+            // A quote of another kind that belongs to the delimiter.
+            // Case: syntax/key-with-half-a-quote
+            || key.starts_with('\'') != key.ends_with('\'')
             // The mark was swapped with the quote before it.
             || key.starts_with([',', ':', '}', ']'])
     };

@@ -86,6 +86,19 @@ fn is_marked(text: &str) -> bool {
         })
 }
 
+/// Whether a bare value is a number or a literal with something before or after it: `7 and`, `1000: 1000`, `$3`, `!true`, `3f`.
+/// Where nothing asks for text, it is a damaged scalar or a text.
+// Case: syntax/scalar-with-more
+fn has_more_than_a_scalar(text: &str) -> bool {
+    const SIGNS: &[char] = &['$', '~', '!', '^', '&', '*', '=', '<', '>', '%', '#', '@', '(', '€'];
+    const SUFFIXES: &[char] = &['f', 'F', 'L', 'l', 'u', 'U', 'n', ')', '!', ':', '%', '$', '€', '*', '?'];
+    let is_scalar = |word: &str| number::is_scalar(word);
+    let first = text.split_whitespace().next().unwrap_or_default();
+    let rest = text.trim_start_matches(SIGNS).trim_end_matches(SUFFIXES);
+    first.len() < text.len() && is_scalar(first.trim_end_matches([':', '.', '|', '-', ';']))
+        || rest.len() < text.len() && is_scalar(rest)
+}
+
 /// Whether a bare value has digits that JSON has not, such as full-width ones.
 // Case: syntax/digits-of-another-script
 fn has_foreign_digits(text: &str) -> bool {
@@ -153,7 +166,8 @@ impl Reader<'_> {
             // `[1.2.5]` without a word about strings: either point may be a comma.
             // Case: syntax/two-points-in-a-number
             let is_digits = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-            if is_digits && !self.is_in_object() && !self.wants_only_text(position) {
+            let is_unclear = is_digits && !self.is_in_object() || has_more_than_a_scalar(text);
+            if is_unclear && !self.wants_only_text(position) {
                 self.contest(at);
             }
         }
