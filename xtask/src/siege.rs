@@ -6,8 +6,8 @@ use crate::builds::{build_for_siege, build_measured};
 use crate::command::{TaskError, print_line, run_command};
 use crate::servers::{free_port, process_memory, start_gateway};
 
-/// The memory of the documented pod, in KiB.
-const MAX_MEMORY: u64 = 512 << 10;
+/// The memory of the documented pod, in MB.
+const POD_MEMORY: u64 = 512;
 
 /// How many clients behave, how many attackers make each attack, and for how long.
 #[derive(Debug, Clone, Copy)]
@@ -17,13 +17,20 @@ struct Size {
     seconds: u32,
     /// How many percent of the answers of `/healthz` have to be in time.
     percent: u32,
+    /// The most memory that the gateway may use, in MB.
+    memory: u64,
 }
 
 /// Part of the test command: long enough for every attack and for several reloads. The gateway is not optimised here, and the
-/// machine may be busy with other tests, so more of its answers may be late.
+/// machine may be busy with other tests, so more of its answers may be late. It also works off large requests more slowly than
+/// they arrive, so it holds more of them at the same time than the documented pod has room for.
 pub(crate) fn run_short() -> Result<(), TaskError> {
     let (binary, siege) = build_for_siege()?;
-    run_with(&binary, &siege, Size { streams: 40, attackers: 2, seconds: 20, percent: 80 })
+    run_with(
+        &binary,
+        &siege,
+        Size { streams: 40, attackers: 2, seconds: 20, percent: 80, memory: 2 * POD_MEMORY },
+    )
 }
 
 /// Runs for so many minutes with 500 honest streams.
@@ -32,7 +39,8 @@ pub(crate) fn run_long(minutes: &str) -> Result<(), TaskError> {
         .parse()
         .map_err(|_| TaskError(format!("--minutes: expected a whole number, found `{minutes}`")))?;
     let (binary, [siege]) = build_measured(["siege"])?;
-    run_with(&binary, &siege, Size { streams: 500, attackers: 20, seconds: minutes * 60, percent: 99 })
+    let seconds = minutes * 60;
+    run_with(&binary, &siege, Size { streams: 500, attackers: 20, seconds, percent: 99, memory: POD_MEMORY })
 }
 
 fn run_with(binary: &std::path::Path, siege: &std::path::Path, size: Size) -> Result<(), TaskError> {
@@ -53,10 +61,11 @@ fn run_with(binary: &std::path::Path, siege: &std::path::Path, size: Size) -> Re
     let Some(peak) = process_memory(gateway.id(), "VmHWM") else {
         return Err(TaskError("the gateway did not survive".to_owned()));
     };
-    print_line(&format!("the gateway used at most {} MB", peak >> 10));
+    let peak = peak >> 10;
+    print_line(&format!("the gateway used at most {peak} MB"));
     result?;
-    if peak > MAX_MEMORY {
-        return Err(TaskError(format!("expected at most {} MB, found {} MB", MAX_MEMORY >> 10, peak >> 10)));
+    if peak > size.memory {
+        return Err(TaskError(format!("expected at most {} MB, found {peak} MB", size.memory)));
     }
     Ok(())
 }
