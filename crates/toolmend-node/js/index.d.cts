@@ -102,12 +102,17 @@ export declare class Turn {
   readonly reasoning: string;
   readonly calls: readonly Call[];
   readonly notes: readonly string[];
+  /** What was removed from the text around the calls. */
+  readonly repairs: readonly Repair[];
+  /** The verdict on an answer in JSON: `content_outcome`, `content_repairs`, `content_reason` and `content_feedback`. */
+  readonly answer: Readonly<Record<string, unknown>>;
   toJSON(): Record<string, unknown>;
 }
 
 /** An event of a stream. */
 export type StreamEvent =
   | { type: 'content' | 'reasoning' | 'note'; text: string }
+  | { type: 'removed'; repair: Repair }
   | { type: 'call-start'; index: number; name: string; id: string | null }
   | { type: 'arguments-delta'; index: number; text: string }
   | { type: 'call-end' | 'call-cut' | 'call-rejected'; index: number; call: Call };

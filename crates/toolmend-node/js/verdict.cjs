@@ -14,6 +14,16 @@ function withoutUndefined(fields) {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
+/** Reads the repairs of the native module. */
+function readRepairs(encoded) {
+  return encoded.map((repair) => ({ ...repair, at: repair.at ?? null }));
+}
+
+/** Writes repairs as the batch protocol does, without what the table of repairs says. */
+function writeRepairs(repairs) {
+  return repairs.map(({ kind, path, at }) => withoutUndefined({ kind, path, at: at ?? undefined }));
+}
+
 /** The outcome of mending a text or a call. JSON values are parsed when they are first read. */
 class Verdict {
   // What the native module wrote: the fields of the batch protocol in detail, with JSON values as text.
@@ -27,7 +37,7 @@ class Verdict {
     this.tool = encoded.tool ?? null;
     this.json = encoded.json ?? null;
     this.text = this.json;
-    this.repairs = encoded.repairs.map((repair) => ({ ...repair, at: repair.at ?? null }));
+    this.repairs = readRepairs(encoded.repairs);
     this.notes = encoded.notes ?? [];
     this.feedback = encoded.feedback ?? null;
     this.reason = encoded.reason ?? null;
@@ -69,7 +79,7 @@ class Verdict {
   /** The fields that verdicts and calls have in common. */
   fields(name) {
     const { values, readings, reason, cut, partial, feedback, raw, notes } = this.#encoded;
-    const fields = { repairs: this.repairs.map(({ kind, path, at }) => withoutUndefined({ kind, path, at: at ?? undefined })), notes };
+    const fields = { repairs: writeRepairs(this.repairs), notes };
     if (this.json !== null) fields[name] = this.value;
     if (this.runs) return fields;
     return {
@@ -127,11 +137,16 @@ class Turn {
     this.reasoning = encoded.reasoning ?? '';
     this.calls = encoded.calls.map((call) => new Call(call));
     this.notes = encoded.notes ?? [];
+    this.repairs = readRepairs(encoded.repairs ?? []);
+    // What was said about an answer in JSON, as the batch protocol names it.
+    this.answer = Object.fromEntries(Object.entries(encoded).filter(([name]) => name.startsWith('content_')));
+    if (this.answer.content_repairs) this.answer.content_repairs = writeRepairs(this.answer.content_repairs);
   }
 
   toJSON() {
     const { outcome, content, calls } = this;
-    const fields = { outcome, content, calls: calls.map((call) => call.toJSON()) };
+    const fields = { outcome, content, calls: calls.map((call) => call.toJSON()), ...this.answer };
+    if (this.repairs.length > 0) fields.repairs = writeRepairs(this.repairs);
     if (this.reasoning !== '') fields.reasoning = this.reasoning;
     if (this.notes.length > 0) fields.notes = this.notes;
     return fields;
