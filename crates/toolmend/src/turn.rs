@@ -37,6 +37,10 @@ impl Source {
     }
 
     /// The name used in JSON.
+    ///
+    /// ```
+    /// assert_eq!(toolmend::Source::Explicit.name(), "explicit");
+    /// ```
     pub const fn name(self) -> &'static str {
         match self {
             Source::Explicit => "explicit",
@@ -78,11 +82,26 @@ pub struct Call {
 
 impl Call {
     /// The outcome of the call.
+    ///
+    /// ```
+    /// use toolmend::{Finish, Mender, TurnOptions};
+    /// let mender = Mender::new(&serde_json::json!(["get_time"])).unwrap();
+    /// let turn = mender.turn("<tool_call>{\"name\": \"get_time\"}</tool_call>", &TurnOptions::new(), Finish::Stop);
+    /// assert!(turn.calls[0].outcome().runs());
+    /// ```
     pub fn outcome(&self) -> Outcome {
         self.verdict.outcome()
     }
 
     /// The arguments as JSON text, if the call runs.
+    ///
+    /// ```
+    /// use toolmend::{Finish, Mender, TurnOptions};
+    /// let mender = Mender::new(&serde_json::json!(["get_time"])).unwrap();
+    /// let text = "<tool_call>{\"name\": \"get_time\", \"arguments\": {\"zone\": ";
+    /// let turn = mender.turn(text, &TurnOptions::new(), Finish::Length);
+    /// assert_eq!(turn.calls[0].arguments(), None, "a truncated call never runs");
+    /// ```
     pub fn arguments(&self) -> Option<&str> {
         self.verdict.json()
     }
@@ -151,6 +170,18 @@ pub enum Event {
     Removed(Repair),
     /// A remark that is not part of the turn.
     Note(String),
+}
+
+impl Event {
+    /// The call that ends with this event, whether or not it runs.
+    pub(crate) fn ended_call(&self) -> Option<&Call> {
+        match self {
+            Event::CallEnd { call, .. } | Event::CallCut { call, .. } | Event::CallRejected { call, .. } => {
+                Some(call)
+            }
+            _ => None,
+        }
+    }
 }
 
 /// A whole model output, split into its parts.
@@ -347,6 +378,12 @@ pub struct TurnOptions {
 
 impl TurnOptions {
     /// Takes everything from the output.
+    ///
+    /// ```
+    /// use toolmend::{Finish, Mender, TurnOptions};
+    /// let turn = Mender::new(&serde_json::json!([])).unwrap().turn("Hello.", &TurnOptions::new(), Finish::Stop);
+    /// assert_eq!(turn.content, "Hello.");
+    /// ```
     pub fn new() -> Self {
         Self::default()
     }
@@ -370,6 +407,13 @@ impl TurnOptions {
 
     /// The model's id, which shows how to read forms without a marker and whether the prompt opens the reasoning. See
     /// [`dialect_of`](crate::dialect_of).
+    ///
+    /// ```
+    /// use toolmend::{Finish, Mender, TurnOptions};
+    /// let mender = Mender::new(&serde_json::json!([])).unwrap();
+    /// let options = TurnOptions::new().model("deepseek-ai/DeepSeek-R1");
+    /// assert_eq!(mender.turn("Hm.</think>Yes.", &options, Finish::Stop).reasoning, "Hm.");
+    /// ```
     #[must_use]
     pub fn model(mut self, id: impl Into<String>) -> Self {
         self.model = Some(id.into());
@@ -380,6 +424,13 @@ impl TurnOptions {
     ///
     /// If this is not set, the model decides. The text of a model whose template opens the reasoning waits until the
     /// reasoning is closed or the output ends, because only that shows what it is.
+    ///
+    /// ```
+    /// use toolmend::{Finish, Mender, TurnOptions};
+    /// let mender = Mender::new(&serde_json::json!([])).unwrap();
+    /// let options = TurnOptions::new().reasoning_open(true);
+    /// assert_eq!(mender.turn("Hm.</think>Yes.", &options, Finish::Stop).reasoning, "Hm.");
+    /// ```
     #[must_use]
     pub fn reasoning_open(mut self, open: bool) -> Self {
         self.reasoning_open = Some(open);
@@ -387,6 +438,14 @@ impl TurnOptions {
     }
 
     /// When arguments are reported.
+    ///
+    /// ```
+    /// use toolmend::{Delivery, Event, Mender, TurnOptions};
+    /// let tools = serde_json::json!([{"name": "save", "parameters": {"properties": {"text": {"type": "string"}}}}]);
+    /// let begun = r#"<tool_call>{"name": "save", "arguments": {"text": "Once upon"#;
+    /// let mut stream = Mender::new(&tools).unwrap().stream(&TurnOptions::new().delivery(Delivery::Held));
+    /// assert!(!stream.push(begun).iter().any(|event| matches!(event, Event::ArgumentsDelta { .. })));
+    /// ```
     #[must_use]
     pub fn delivery(mut self, delivery: Delivery) -> Self {
         self.delivery = delivery;

@@ -80,6 +80,11 @@ const RECORD_KEYS: &[&str] = &[
     "returns",
 ];
 
+/// Authors of messages with calls.
+const CALLERS: &[&str] = &["assistant", "model", "ai", "agent", "bot"];
+/// Kinds of objects that are calls.
+const CALL_KINDS: &[&str] = &["function", "tool", "call", "action", "custom", "use", "invoke", "mcp"];
+
 /// What a reader of envelopes asks about tools.
 #[derive(Clone, Copy)]
 pub(crate) struct KnownTools<'a> {
@@ -115,6 +120,13 @@ pub(crate) struct EnvelopeCall {
     pub(crate) foreign: bool,
     /// Where the call is.
     pub(crate) at: Range<usize>,
+}
+
+impl EnvelopeCall {
+    /// A call whose arguments have a place of their own.
+    fn new(name: String, id: Option<String>, arguments: RawArguments, at: Range<usize>) -> Self {
+        EnvelopeCall { name, id, arguments, flat: false, bare: false, foreign: false, at }
+    }
 }
 
 /// What an object is.
@@ -247,6 +259,8 @@ impl Reader<'_, '_> {
             if let (Some(call), Some(own)) = (out.get_mut(before), self.id(id)) {
                 call.id.get_or_insert(own);
             }
+            let is_other_kind = self.is_other_kind(id);
+            out[before..].iter_mut().for_each(|call| call.foreign |= is_other_kind);
             // Arguments beside a nested name belong to it.
             if let (Some(call), Some(arguments)) = (out.get_mut(before), self.arguments(id))
                 && call.bare
@@ -268,25 +282,15 @@ impl Reader<'_, '_> {
         // In `{"type": "function", "function": "f"}` the name is under `function`. A bare `"function"` is a kind, not a
         // name.
         if let Some(several) = self.argument_sets(id) {
-            for (arguments, at) in several {
-                out.push(EnvelopeCall {
-                    name: called.clone(),
-                    id: None,
-                    arguments,
-                    flat: false,
-                    bare: false,
-                    foreign: false,
-                    at,
-                });
-            }
+            let call = |(arguments, at)| EnvelopeCall::new(called.clone(), None, arguments, at);
+            out.extend(several.into_iter().map(call));
             return Lookup::Yes;
         }
         let call_id = self.id(id).filter(|_| !ID_KEYS.iter().any(|key| self.is_argument(id, &called, key)));
         if let Some(arguments) = self.arguments(id).filter(|_| !self.holds_own_argument(id, &called)) {
-            let call_id = self.id(id);
-            let (at, foreign) = (self.span_of(id), self.has_foreign_member(id));
-            let name = called;
-            out.push(EnvelopeCall { name, id: call_id, arguments, flat: false, bare: false, foreign, at });
+            let foreign = self.has_foreign_member(id);
+            let call = EnvelopeCall::new(called, self.id(id), arguments, self.span_of(id));
+            out.push(EnvelopeCall { foreign, ..call });
             return Lookup::Yes;
         }
         let others: Vec<usize> = self
@@ -305,16 +309,10 @@ impl Reader<'_, '_> {
         }
         flat.push('}');
         let arguments = RawArguments::Decoded(flat, self.span_of(id));
-        let at = self.span_of(id);
-        out.push(EnvelopeCall {
-            name: called,
-            id: call_id,
-            arguments,
-            flat: !bare,
-            bare,
-            foreign: false,
-            at,
-        });
+        let call = EnvelopeCall::new(called, call_id, arguments, self.span_of(id));
+        let is_argument = |key| self.is_argument(id, &call.name, key);
+        let foreign = !is_argument("role") && !is_argument("type") && self.is_other_kind(id);
+        out.push(EnvelopeCall { flat: !bare, bare, foreign, ..call });
         Lookup::Yes
     }
 
@@ -325,6 +323,24 @@ impl Reader<'_, '_> {
             .children(id)
             .filter_map(|child| self.tree.key(child))
             .any(|key| RECORD_KEYS.contains(&&*key))
+            || self.is_other_kind(id)
+    }
+
+    /// Whether a member says that another than the model wrote this, or that it is something else than a call.
+    // Case: dialects/hostile/message-of-a-tool
+    // Case: dialects/hostile/object-of-another-type
+    fn is_other_kind(&self, id: usize) -> bool {
+        let says = |key: &str, known: &dyn Fn(&str) -> bool| {
+            let word = self.member(id, key).and_then(|child| self.tree.string(child));
+            word.is_some_and(|word| !known(&word.to_lowercase()))
+        };
+        let is_call = |kind: &str| {
+            (self.known.named)(kind)
+                || kind
+                    .split(|ch: char| !ch.is_alphanumeric())
+                    .any(|word| CALL_KINDS.iter().any(|known| word.starts_with(known)))
+        };
+        says("role", &|role| CALLERS.contains(&role)) || says("type", &is_call)
     }
 
     /// Whether a member beside the name is not one of the arguments.
@@ -362,16 +378,7 @@ impl Reader<'_, '_> {
             return match name.filter(|name| (self.known.named)(name)) {
                 Some(name) => {
                     let name = name.into_owned();
-                    let (id, at) = (self.id(id), self.span_of(id));
-                    out.push(EnvelopeCall {
-                        name,
-                        id,
-                        arguments,
-                        flat: false,
-                        bare: false,
-                        foreign: false,
-                        at,
-                    });
+                    out.push(EnvelopeCall::new(name, self.id(id), arguments, self.span_of(id)));
                     Lookup::Yes
                 }
                 None => Lookup::No,
@@ -384,16 +391,7 @@ impl Reader<'_, '_> {
             return Lookup::No;
         }
         let arguments = RawArguments::Text(self.span_of(only));
-        let at = self.span_of(id);
-        out.push(EnvelopeCall {
-            name: key,
-            id: None,
-            arguments,
-            flat: false,
-            bare: false,
-            foreign: false,
-            at,
-        });
+        out.push(EnvelopeCall::new(key, None, arguments, self.span_of(id)));
         Lookup::Yes
     }
 

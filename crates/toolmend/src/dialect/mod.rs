@@ -58,10 +58,12 @@
 
 pub(crate) mod arrow_hash;
 mod attribute_list;
+mod begun_again;
 pub(crate) mod block;
 pub(crate) mod corner_brackets;
 pub(crate) mod custom;
 pub(crate) mod envelope;
+pub(crate) mod escaped_words;
 pub(crate) mod gemma;
 pub(crate) mod inferred;
 mod inner_quotes;

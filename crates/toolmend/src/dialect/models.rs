@@ -85,6 +85,8 @@ const MODELS: &[(&str, &str)] = &[
     ("gigachat", "gigachat3"),
     ("intern[-.]?s1|internlm[-.]?[23]", "internlm2"),
     ("seed[-.]?oss|seedoss", "seed_oss"),
+    ("doubao", "doubao"),
+    ("rwkv", "rwkv"),
     ("step[-.]?audio[-.]?2", "step_audio2"),
     ("step[-.]?3[.p][5-9]", "qwen3_xml"),
     ("step[-.]?3", "step3"),
@@ -143,7 +145,49 @@ const OPENED: &[&str] = &[
     "k2[-.]?horizon",
     "plamo[-.]?3",
     "solar[-.]?(open[-.]?2|pro[-.]?4)",
+    r"apriel[-.]?1\.6",
 ];
+
+/// What a model writes around its reasoning instead of markers.
+#[derive(Debug)]
+pub(crate) struct ReasoningWords {
+    /// With one of these the output begins.
+    pub(crate) openers: &'static [&'static str],
+    /// One of these ends the reasoning: at the start of a line, or a special token.
+    pub(crate) closers: &'static [&'static str],
+    /// Tags that open reasoning anywhere in the text, and not only at the start of a line.
+    pub(crate) tags: &'static [&'static str],
+}
+
+/// Patterns for the ids of models that reason in words.
+const WORDS: &[(&str, ReasoningWords)] = &[
+    (
+        r"granite[-.]?3\.[23]",
+        ReasoningWords {
+            openers: &["Here is my thought process:", "Here's my thought process:"],
+            closers: &["Here is my response:", "Here's my response:"],
+            tags: &[],
+        },
+    ),
+    (
+        "apriel",
+        ReasoningWords { openers: &["Here are my reasoning steps:\n"], closers: &[], tags: &["thinking"] },
+    ),
+    (
+        "hyperclova[!-~]*14b",
+        ReasoningWords { openers: &["/think\n"], closers: &["<|im_end|>\n<|im_start|>assistant"], tags: &[] },
+    ),
+];
+
+/// The words with which this model begins and ends its reasoning.
+// Case: dialects/granite3_json/thought-process
+pub(crate) fn reasoning_words(model: &str) -> Option<&'static ReasoningWords> {
+    static PATTERNS: LazyLock<Vec<(Regex, &'static ReasoningWords)>> = LazyLock::new(|| {
+        WORDS.iter().filter_map(|(pattern, words)| Some((compile_pattern(pattern).ok()?, words))).collect()
+    });
+    let id = plain(model);
+    PATTERNS.iter().find(|(regex, _)| regex.is_match(id.as_bytes())).map(|&(_, words)| words)
+}
 
 /// Whether the template of this model opens the reasoning in the prompt.
 // Case: dialects/hermes_json/opened-by-the-template
@@ -206,6 +250,7 @@ mod tests {
     #[test]
     fn templates_that_open_the_reasoning_are_known() {
         assert!(OPENED.iter().all(|pattern| compile_pattern(pattern).is_ok()));
+        assert!(WORDS.iter().all(|(pattern, _)| compile_pattern(pattern).is_ok()));
         for id in
             ["Qwen/QwQ-32B", "zai-org/GLM-4.7", "Qwen/Qwen3.5-4B", "deepseek-ai/DeepSeek-R1-Distill-Llama-8B"]
         {

@@ -89,7 +89,7 @@ impl<'t> Tag<'t> {
 
 /// Namespaces with the separator that ends them. If one begins another, the longer one comes first.
 pub(super) const NAMESPACES: &[&str] =
-    &["antml:", "atem:", "steptml:", "minimax:", "seed:", "mm:", "dots_", "longcat_", "ns:", "xml:"];
+    &["antml:", "atem:", "steptml:", "minimax:", "seed:", "mm:", "dots_", "longcat_", "ns:", "xml:", "xai:"];
 /// Namespaces that bars separate from the word: `｜DSML｜word`, `ifm|word`. They never occur in text.
 pub(super) const BARRED: &[&str] = &["DSML|", "GCML|", "ifm|"];
 

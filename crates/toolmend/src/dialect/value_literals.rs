@@ -57,6 +57,9 @@ pub(crate) const GEMMA: Style = Style {
 /// How deep values may nest.
 const MAX_DEPTH: usize = 64;
 
+/// Why a text with a doubled quote is refused.
+const DOUBLED: &str =
+    "a doubled quote inside a text may be one quote, two, or the end of one text and the start of another";
 /// Why a value that has to be evaluated is refused.
 const EXPRESSION: &str = "an argument is an expression, which only a program can evaluate";
 
@@ -264,6 +267,8 @@ fn read_quoted(
                     let is_python = style.equals == b'=';
                     let meaning = match kind {
                         _ if uneven && is_python && width > 1 => Err(LOST),
+                        // Case: dialects/pythonic/doubled-quote
+                        _ if uneven && is_python && joins_words(text, mark) => Err(DOUBLED),
                         _ if uneven && is_python && inner_quotes::hold_structure(text, mark, slot) => {
                             Err(LOST)
                         }
@@ -284,6 +289,15 @@ fn read_quoted(
         at += 1;
     }
     if input.done { Step::No } else { Step::More }
+}
+
+/// Whether a doubled quote is between two words: `it''s`.
+fn joins_words(text: &str, mark: u8) -> bool {
+    let is_word =
+        |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii());
+    text.as_bytes()
+        .windows(4)
+        .any(|four| four[1] == mark && four[2] == mark && is_word(four.first()) && is_word(four.last()))
 }
 
 /// Whether what follows at `at` can follow a string.

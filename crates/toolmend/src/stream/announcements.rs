@@ -4,7 +4,9 @@
 //! tools, and what the words before it call an example or refuse to do are text.
 
 use super::Stream;
+use super::asking_first::asks_first;
 use super::recent_text;
+use super::refusing_words;
 use crate::dialect::block::Block;
 
 /// Words that announce something to look at, in lower case.
@@ -110,16 +112,14 @@ impl Stream {
     /// Whether the text before a call without a marker shows that it is not a block of its own.
     // Case: dialects/hostile/statement-in-a-program
     // Case: dialects/hostile/tools-in-a-list
-    pub(super) fn is_announced_as_text(&self, at: usize, block: &Block) -> bool {
-        if block.calls.iter().any(|call| has_placeholder(&self.buffer[call.at.clone()])) {
-            return true;
-        }
+    pub(super) fn is_announced_as_text(&self, at: usize) -> bool {
         let text = self.text_before(at);
         let (before, line) = text.rsplit_once('\n').unwrap_or(("", &text));
         if before.trim().is_empty() {
             return false;
         }
-        let is_indented = !line.is_empty() && line.trim().is_empty();
+        // One blank is no indentation.
+        let is_indented = (line.len() > 1 || line == "\t") && line.trim().is_empty();
         let previous = before.rsplit('\n').next().unwrap_or_default();
         let is_transcript = before.lines().any(|line| SPEAKERS.iter().any(|word| line.starts_with(word)));
         is_indented
@@ -127,6 +127,13 @@ impl Stream {
             || is_of_log(previous)
             || is_transcript
             || speaks_against(before)
+            || refusing_words::speaks_against(before)
+    }
+
+    /// Whether something in these calls only stands for a value.
+    // Case: dialects/hostile/placeholder-in-a-list
+    pub(super) fn has_placeholders(&self, block: &Block) -> bool {
+        block.calls.iter().any(|call| has_placeholder(&self.buffer[call.at.clone()]))
     }
 
     /// Whether the words before this position announce an example.
@@ -147,7 +154,7 @@ fn last_paragraph(text: &str) -> &str {
 
 fn speaks_against(before: &str) -> bool {
     let words = last_paragraph(before).to_lowercase().replace('’', "'");
-    SHOWING.iter().chain(REFUSING).any(|word| words.contains(word))
+    SHOWING.iter().chain(REFUSING).any(|word| words.contains(word)) || asks_first(&words)
 }
 
 /// Whether a line belongs to a program.

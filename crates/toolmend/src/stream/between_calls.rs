@@ -4,8 +4,10 @@
 
 use super::{CallContext, Mode, Stream};
 use crate::dialect::block::{Frames, Reader};
+use crate::dialect::inferred;
 use crate::dialect::input::{Input, Step};
 use crate::dialect::python;
+use crate::dialect::raw_call::Ending;
 use crate::dialect::table;
 use crate::dialect::token::{self, Markup, Role, Word};
 use crate::intent::Evidence;
@@ -26,6 +28,7 @@ impl Stream {
         // The marker that closes the calls was cut.
         // Case: dialects/hermes_json/closer-cut
         if done && rest.starts_with("</") && token::is_half(rest.trim_end(), self.custom.table()) {
+            self.note_removed(at..self.buffer.len());
             self.consume(self.buffer.len());
             return false;
         }
@@ -194,6 +197,19 @@ impl Stream {
         let before = frames;
         match answer {
             Step::Got(block) if !self.must_wait(&block, done) => {
+                if !evidence.rung().among_words
+                    && block.calls.iter().all(|call| call.ending == Ending::Complete)
+                {
+                    let input = Input::new(&self.buffer, done, self.custom.table());
+                    match inferred::ends_sequence(input, block.end, self.inference_rules(at)) {
+                        Step::Got(()) => {}
+                        Step::More => {
+                            self.wait_for_more(at);
+                            return false;
+                        }
+                        Step::No => return self.pass_over(at),
+                    }
+                }
                 self.context = CallContext::Framed(before, None);
                 if evidence == Evidence::Marked {
                     self.accept_block(at, block, evidence);

@@ -16,6 +16,8 @@ use crate::dialect::table::{Form, NAME_REPEATED, Recognition, is_no_tool, recogn
 use crate::dialect::token::{self, Markup, TextKind, Word};
 use crate::dialect::{inferred, section, tag};
 use crate::intent::{Evidence, ToolChoice};
+use crate::json::strict;
+use crate::json::text::unquote;
 use crate::mender::call_verdict::{self, CallSite};
 use crate::syntax::Finish;
 use crate::turn::{Call, Event, Source};
@@ -51,6 +53,7 @@ impl Stream {
     /// Reports a call of which little more is known than that it began.
     pub(super) fn emit_truncated_call(&mut self, at: usize, name: String, frames: Frames) {
         let end = self.buffer.len();
+        let name = if name.is_empty() { begun_name(&self.buffer[at..]).unwrap_or_default() } else { name };
         let call = RawCall {
             name,
             id: None,
@@ -99,7 +102,8 @@ impl Stream {
     /// Accepts the calls of a block, which were read up to its end.
     pub(super) fn accept_block(&mut self, at: usize, block: Block, evidence: Evidence) {
         let mut made = self.judge_block(at, &block, evidence);
-        self.refuse_repetition(at, &mut made);
+        self.refuse_repetition(at, &block, &mut made);
+        self.refuse_alternatives(at, &mut made);
         let last = self.last_call_of(&block, &made);
         self.emit_block(at, block, made, evidence);
         self.last_call = last;
@@ -241,6 +245,7 @@ impl Stream {
         self.consume(length);
         self.scanned = 0;
         self.note_interruption();
+        self.text_after_call.clear();
         self.mode = Mode::BetweenCalls(frames, evidence);
     }
 
@@ -346,4 +351,13 @@ impl Stream {
 fn needs_closer(frames: &Frames, custom: &CustomTable) -> bool {
     frames.markers.iter().any(|seen| custom.is_closed(seen))
         || frames.markers.is_empty() && frames.brackets > 0
+}
+
+/// The name of a call in JSON that was cut off before its arguments, if the name itself is complete.
+// Case: dialects/hermes_json/truncated-after-name
+fn begun_name(text: &str) -> Option<String> {
+    let (_, object) = text.split_once('{')?;
+    let value = object.trim_start().strip_prefix("\"name\"")?.trim_start().strip_prefix(':')?.trim_start();
+    let end = strict::check_string(value.as_bytes(), 0).ok()?;
+    Some(unquote(&value[..end]).into_owned())
 }

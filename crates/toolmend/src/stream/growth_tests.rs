@@ -40,6 +40,8 @@ const SHAPES: &[(&str, &str, &str)] = &[
         "</b><|im_end|>[(<invoke name=\"f\"><tool_call>a=[<",
         "f(a=null<|im_end|>12éf ",
     ),
+    ("{a:1", "</s>", ""),
+    ("", "</s>", "{a:1"),
 ];
 
 /// Shapes in which `%` is another number each time: arguments with keys of their own.

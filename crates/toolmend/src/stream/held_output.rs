@@ -92,12 +92,7 @@ impl Stream {
     /// The calls that are held.
     pub(super) fn held_calls(&self) -> impl Iterator<Item = &Call> {
         let from = self.held.as_ref().map_or(self.events.len(), |held| held.events);
-        self.events[from..].iter().filter_map(|event| match event {
-            Event::CallEnd { call, .. } | Event::CallCut { call, .. } | Event::CallRejected { call, .. } => {
-                Some(&**call)
-            }
-            _ => None,
-        })
+        self.events[from..].iter().filter_map(Event::ended_call)
     }
 
     /// Whether the next event is the first one that is held.
@@ -210,6 +205,7 @@ impl Stream {
     pub(super) fn hand_events_to(&mut self, listener: &mut impl Listener) {
         let count = self.held.as_ref().map_or(self.events.len(), |held| held.events);
         for event in self.events.drain(..count) {
+            self.mender.report_event(&event);
             listener.event(event);
         }
         if let Some(held) = &mut self.held {
@@ -258,11 +254,43 @@ const CORRECTIONS: &[&str] = &[
     "don't run",
     "do not call",
     "don't call",
+    "not executed",
+    "not run",
+    "warte",
+    "nein,",
+    "falsch",
+    "das ist falsch",
+    "korrektur",
+    "espera",
+    "perdón",
+    "corrección",
+    "no lo ejecut",
+    "attends",
+    "non,",
+    "pardon",
+    "espere",
+    "não,",
+    "aspetta",
+    "подожди",
+    "нет,",
+    "исправление",
+    "等等",
+    "等一下",
+    "不对",
+    "错了",
+    "更正",
+    "不要执行",
+    "待って",
+    "違い",
+    "訂正",
+    "잠깐",
+    "아니",
+    "정정",
 ];
 
 /// Whether a sentence of this text begins with a correction.
 fn is_correction(text: &str) -> bool {
-    let text = text.to_lowercase();
+    let text = text.to_lowercase().replace('’', "'");
     let sentences = text.split(['.', '!', '?', '\n', ':', '—', '。', '！', '？']);
     let mut starts = sentences.map(|sentence| sentence.trim_start_matches(|ch: char| !ch.is_alphanumeric()));
     // `no.` ends at the mark that separates sentences.

@@ -9,6 +9,7 @@ use super::stable_prefix;
 use super::{CallContext, Stream};
 use crate::dialect::block::Block;
 use crate::dialect::custom::CustomTable;
+use crate::dialect::escaped_words;
 use crate::dialect::input::Step;
 use crate::dialect::raw_call::{Ending, Field, RawArguments, RawCall, RawValue};
 use crate::dialect::token::{self, TextKind};
@@ -247,7 +248,8 @@ fn unmarked_length(value: &str, custom: &CustomTable) -> usize {
     let mut at = 0;
     while let Some(offset) = memchr::memchr(b'<', &value.as_bytes()[at..]) {
         let mark = at + offset;
-        if token::read(&value[mark..], false, custom) != Step::No {
+        let is_escaped = value[mark + 1..].starts_with(escaped_words::MARK);
+        if is_escaped || token::read(&value[mark..], false, custom) != Step::No {
             return mark;
         }
         at = mark + 1;

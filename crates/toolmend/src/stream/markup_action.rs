@@ -7,7 +7,6 @@ use crate::dialect::block::{Block, CallJudge, Frames, Reader};
 use crate::dialect::input::Step;
 use crate::dialect::raw_call::{Ending, Field, RawArguments, RawCall, RawValue};
 use crate::dialect::table::{INTERPRETER_CODE, Recognition, is_shown_to_user, recognised};
-use crate::dialect::tagged::ToolLookup;
 use crate::dialect::token::{self, Header, Markup, Role, TextKind, Word};
 use crate::intent::{Evidence, ToolChoice};
 
@@ -41,22 +40,29 @@ impl Stream {
             return if ends_turn { MarkupAction::Tail(len) } else { MarkupAction::Text };
         }
         match markup {
-            Markup::Token { role, spelling, .. } => match role {
-                Role::Open(_) | Role::Maybe(_) => MarkupAction::Block,
-                Role::Begin(kind) => MarkupAction::Enter(*kind, len),
-                Role::Header(header) => MarkupAction::Header(*header, len),
-                Role::MessageEnd if *spelling == "<|message_sep|>" => MarkupAction::Separator(len),
-                Role::End | Role::MessageEnd => MarkupAction::Leave(len),
-                // Without a call it is no result, and the text talks about it.
-                // Case: dialects/hostile/result-without-call
-                Role::Result if self.calls > 0 || self.is_first(at) && spelling.starts_with('<') => {
-                    MarkupAction::Answer(false, len)
+            Markup::Token { role, spelling, .. } => {
+                match role {
+                    Role::Open(_) | Role::Maybe(_) => MarkupAction::Block,
+                    Role::Begin(kind) => MarkupAction::Enter(*kind, len),
+                    // Nothing was opened. What people can type is text then.
+                    // Case: dialects/tool_calls_array/lone-final-response
+                    Role::End if !self.has_open_section() && !self.is_first(at) => {
+                        if spelling.starts_with('[') { MarkupAction::Text } else { MarkupAction::Drop(len) }
+                    }
+                    Role::Header(header) => MarkupAction::Header(*header, len),
+                    Role::MessageEnd if *spelling == "<|message_sep|>" => MarkupAction::Separator(len),
+                    Role::End | Role::MessageEnd => MarkupAction::Leave(len),
+                    // Without a call it is no result, and the text talks about it.
+                    // Case: dialects/hostile/result-without-call
+                    Role::Result if self.calls > 0 || self.is_first(at) && spelling.starts_with('<') => {
+                        MarkupAction::Answer(false, len)
+                    }
+                    Role::Part(_) | Role::OpenTag(_) | Role::CloseTag(_) => MarkupAction::Orphan(len),
+                    Role::Tail | Role::Result => MarkupAction::Tail(len),
+                    Role::Hidden => MarkupAction::Hide(len),
+                    Role::Close | Role::Message | Role::Noise | Role::Stop => MarkupAction::Drop(len),
                 }
-                Role::Part(_) | Role::OpenTag(_) | Role::CloseTag(_) => MarkupAction::Orphan(len),
-                Role::Tail | Role::Result => MarkupAction::Tail(len),
-                Role::Hidden => MarkupAction::Hide(len),
-                Role::Close | Role::Message | Role::Noise | Role::Stop => MarkupAction::Drop(len),
-            },
+            }
             Markup::Tag(tag, word) => match (tag.close, word) {
                 (false, Word::Think) if self.opens_reasoning(line_start, tag.word) => {
                     MarkupAction::Enter(TextKind::Reasoning, len)
@@ -101,6 +107,11 @@ impl Stream {
         self.calls > 0 && self.skip_space && self.buffer[..at].trim().is_empty()
     }
 
+    /// Whether there is something that the end of a section can end: a section that was opened, reasoning, or a message.
+    fn has_open_section(&self) -> bool {
+        self.is_in_section || self.has_reasoned || self.text_kind == TextKind::Reasoning
+    }
+
     /// Whether a closing marker may belong to a call, or to an opening marker that was dropped.
     fn closes_something(&self) -> bool {
         self.calls > 0 || self.dropped_openers > 0
@@ -110,7 +121,11 @@ impl Stream {
     /// begins with them.
     // Case: dialects/hostile/thought-after-a-sentence
     pub(super) fn opens_reasoning(&self, line_start: bool, word: &str) -> bool {
-        word.eq_ignore_ascii_case("think") || line_start || self.text_kind == TextKind::Reasoning
+        let is_own_word = self.reasoning_words.is_some_and(|words| words.tags.contains(&word));
+        word.eq_ignore_ascii_case("think")
+            || line_start
+            || is_own_word
+            || self.text_kind == TextKind::Reasoning
     }
 
     pub(super) fn apply_action(&mut self, at: usize, act: MarkupAction, done: bool) -> bool {
@@ -124,6 +139,7 @@ impl Stream {
                 self.flush_before(at);
                 self.consume(len);
                 self.enter_text(kind);
+                self.is_in_section = true;
                 self.scanned = 0;
                 true
             }
@@ -166,38 +182,46 @@ impl Stream {
                 true
             }
             MarkupAction::Drop(len) => self.drop_token(at, len),
-            MarkupAction::Hide(len) => {
-                self.note_removed(at..at + len);
-                self.flush_before(at);
-                self.consume(len);
-                self.scanned = 0;
-                true
-            }
+            MarkupAction::Hide(len) => self.hide_token(at, len),
         }
     }
 
-    /// Whether nothing but tokens that mean nothing follows, or the turn of another speaker.
-    fn ends_output(&self, from: usize, done: bool) -> Step<()> {
-        let mut at = from;
-        loop {
+    /// Removes markup from text that goes on after it.
+    pub(super) fn hide_token(&mut self, at: usize, len: usize) -> bool {
+        self.note_removed(at..at + len);
+        self.flush_before(at);
+        self.consume(len);
+        self.scanned = 0;
+        true
+    }
+
+    /// Whether nothing but tokens that mean nothing follows, or the turn of another speaker. A run of such tokens is read once.
+    fn ends_output(&mut self, from: usize, done: bool) -> Step<()> {
+        let known = self.last_tokens.contains(&(self.offset + from));
+        let start = if known { self.last_tokens.start } else { self.offset + from };
+        let mut at = if known { self.last_tokens.end - self.offset } else { from };
+        let answer = loop {
             let rest = self.buffer[at..].trim_start();
             if rest.is_empty() {
-                return if done { Step::Got(()) } else { Step::More };
+                break if done { Step::Got(()) } else { Step::More };
             }
-            at = self.buffer.len() - rest.len();
+            let token_at = self.buffer.len() - rest.len();
             match token::read(rest, done, self.custom.table()) {
-                Step::More => return Step::More,
+                Step::More => break Step::More,
                 Step::Got(Markup::Token { role: Role::Stop, .. }) if !self.is_in_fence() => {
-                    return Step::Got(());
+                    break Step::Got(());
                 }
                 Step::Got(Markup::Token {
                     role: Role::Tail | Role::Noise | Role::MessageEnd | Role::Stop,
                     len,
                     ..
-                }) => at += len,
-                _ => return Step::No,
+                }) => at = token_at + len,
+                _ => break Step::No,
             }
-        }
+        };
+        self.attempts.charge(self.offset + at - if known { self.last_tokens.end } else { start });
+        self.last_tokens = start..self.offset + at;
+        answer
     }
 
     pub(super) fn unmarked_or_skip(&mut self, at: usize, done: bool) -> bool {
@@ -268,7 +292,9 @@ impl Stream {
                 match self.shows_call(at, &block, done) {
                     Step::Got(()) => return self.show_calls(at, &block, done),
                     Step::More => {
+                        let length = self.buffer.len() - at;
                         self.hold(at);
+                        self.wait_for_more(self.buffer.len() - length);
                         return false;
                     }
                     Step::No => {}
@@ -315,7 +341,7 @@ impl Stream {
     fn reject_block(&mut self, at: usize, done: bool) -> bool {
         match token::read(&self.buffer[at..], done, self.custom.table()) {
             Step::Got(Markup::Token { spelling, len, .. })
-                if INTERPRETER_CODE.contains(spelling) && self.interpreter().is_some() =>
+                if INTERPRETER_CODE.contains(spelling) && self.judge.interpreter().is_some() =>
             {
                 self.read_interpreter_code(at, len, done)
             }
@@ -332,20 +358,10 @@ impl Stream {
 }
 
 impl Stream {
-    /// The declared tool that runs code, and its argument for the code.
-    fn interpreter(&self) -> Option<(&'static str, String)> {
-        let names = ["python", "ipython", "code_interpreter"].into_iter();
-        names.filter(|name| self.mender.knows_tool(name)).find_map(|name| match self.mender.schema_of(name) {
-            Some(_) => Some((name, self.mender.main_key(name)?)),
-            // Nothing is known about its arguments.
-            None => Some((name, "code".to_owned())),
-        })
-    }
-
     /// Reads code after its marker, up to the end of the turn.
     // Case: dialects/llama_builtin/code
     fn read_interpreter_code(&mut self, at: usize, len: usize, done: bool) -> bool {
-        let Some((name, key)) = self.interpreter() else { return self.drop_token(at, len) };
+        let Some((name, key)) = self.judge.interpreter() else { return self.drop_token(at, len) };
         let from = at + len;
         let end = ["<|eom_id|>", "<|eot_id|>", "<|eom|>", "<|eot|>"]
             .iter()
@@ -358,7 +374,7 @@ impl Stream {
         let place = from..from + length;
         let value = RawValue::String(self.buffer[place.clone()].to_owned());
         let call = RawCall {
-            name: name.to_owned(),
+            name,
             id: None,
             arguments: RawArguments::Fields(vec![Field { key, value, at: place.clone() }]),
             at: at..place.end,

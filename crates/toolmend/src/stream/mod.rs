@@ -13,13 +13,17 @@
 //! | `between_calls` | what may come between the calls of one frame |
 //! | `found_calls` | how calls are reported |
 //! | `repeated_call` | whether a call is only the last one again |
+//! | `alternatives` | whether a call is only an alternative to the last one |
 //! | `removed_text` | what is reported about markup that leaves the text |
 //! | `text_before`, `fence_lines` | where the text talks about markup |
 //! | `mentions`, `shown_calls` | which markup and which calls the text only talks about |
 //! | `shown_elements` | which elements are shown as a whole |
-//! | `announcements` | what the text before a call without a marker says about it |
+//! | `messages_in_sentences` | which messages with a header the text only talks about |
+//! | `announcements`, `asking_first` | what the text before a call without a marker says about it |
+//! | `refusing_words` | what the words right before a call with a marker say about it |
 //! | `unmarked_calls`, `held_output` | whether text without a marker is a call |
 //! | `unreadable_frames` | what happens to frames without a readable call |
+//! | `reasoning_words` | where reasoning begins and ends for models that use words for it |
 //! | `live_arguments`, `stable_prefix` | what is sent of a call before it ends |
 //! | `custom_check` | whether a custom row is accepted |
 //!
@@ -29,7 +33,7 @@
 //!
 //! | situation | what happens | why |
 //! |---|---|---|
-//! | the same argument twice | the first counts | it may have been sent already; both deliveries must agree |
+//! | the same argument twice, with different values | refused | nothing says which was meant |
 //! | an explicit call of an undeclared tool | kept, with a note | the client's error teaches the model |
 //! | only the closing marker of the frame is missing at the end | the call runs with the finish reason `stop`; without a reason only if servers drop the marker of this family | nothing else tells a finished call from a truncated one |
 //! | the end of the call itself is missing | the call runs only with the finish reason `stop` | more arguments could have followed |
@@ -46,7 +50,9 @@
 //! | the result of a tool before any call | text | nobody called a tool, so the text talks about results |
 //! | a call without a marker, then a call with one | the first is text | the model's own form is the marked one |
 
+mod alternatives;
 mod announcements;
+mod asking_first;
 mod attempts;
 mod between_calls;
 mod buffer;
@@ -61,8 +67,11 @@ mod live_arguments;
 mod markup_action;
 mod mentions;
 mod message_headers;
+mod messages_in_sentences;
 mod paid_judge;
+mod reasoning_words;
 mod recent_text;
+mod refusing_words;
 mod removed_text;
 mod repeated_call;
 mod shown_calls;
@@ -82,11 +91,12 @@ use self::live_arguments::LiveCall;
 use self::paid_judge::{PaidJudge, VerdictFuel};
 use self::recent_text::RecentText;
 use self::repeated_call::LastCall;
+use crate::dialect::CustomDialects;
 use crate::dialect::block::Frames;
 use crate::dialect::input::{Input, Step};
+use crate::dialect::models::{self, ReasoningWords};
 use crate::dialect::table::Dialect;
 use crate::dialect::token::TextKind;
-use crate::dialect::{CustomDialects, models};
 use crate::intent::{Calls, Evidence, RequestContext};
 use crate::mender::Mender;
 use crate::policy::Preset;
@@ -159,6 +169,10 @@ pub struct Stream {
     fence: Option<Fence>,
     /// There was reasoning.
     has_reasoned: bool,
+    /// The words with which the model begins and ends its reasoning.
+    reasoning_words: Option<&'static ReasoningWords>,
+    /// A marker opened a section.
+    is_in_section: bool,
     /// Whether the content is in a frame of its own.
     answer: AnswerFrame,
     /// Special tokens were stripped, so bare words name channels.
@@ -180,11 +194,15 @@ pub struct Stream {
     removed: Vec<std::ops::Range<usize>>,
     /// The last call after a marker, if no text came after it.
     last_call: Option<LastCall>,
+    /// The first content after the last call.
+    text_after_call: String,
     /// Calls inside reasoning that has not ended.
     reasoning_calls: Vec<Call>,
     /// The reasoning went on after the last of them.
     reasons_after_call: bool,
     attempts: Attempts,
+    /// Where a run of tokens that only end an output was read, and where the text goes on after it.
+    last_tokens: std::ops::Range<usize>,
     delivery: Delivery,
     live: LiveCall,
     finish: Finish,
@@ -335,6 +353,8 @@ impl Stream {
             recent: RecentText::default(),
             fence: None,
             has_reasoned: opened,
+            reasoning_words: models::reasoning_words(model),
+            is_in_section: false,
             answer: AnswerFrame::Outside,
             stripped: false,
             addressed: false,
@@ -346,9 +366,11 @@ impl Stream {
             running_calls: 0,
             removed: Vec::new(),
             last_call: None,
+            text_after_call: String::new(),
             reasoning_calls: Vec::new(),
             reasons_after_call: false,
             attempts: Attempts::default(),
+            last_tokens: 0..0,
             delivery: options.delivery,
             live: LiveCall::default(),
             finish: Finish::Unknown,
@@ -439,6 +461,9 @@ impl Stream {
                 self.advance(true);
             }
             self.close_output();
+        }
+        for event in &self.events {
+            self.mender.report_event(event);
         }
         std::mem::take(&mut self.events)
     }
@@ -673,6 +698,7 @@ impl Stream {
         if text.is_empty() {
             return;
         }
+        self.note_text_after_call(kind, &text);
         if kind == TextKind::Content {
             self.recent.push(&text);
         } else {
@@ -695,6 +721,7 @@ impl Stream {
         self.last = None;
         self.gap.clear();
         self.skip_space = true;
+        self.recent.interrupt();
     }
 
     fn enter_text(&mut self, kind: TextKind) {

@@ -161,6 +161,11 @@ impl CallJudge for PaidJudge {
         self.mender.tool_with_keys(arguments)
     }
 
+    fn interpreter(&self) -> Option<(String, String)> {
+        self.pay(NAME + KEY);
+        self.mender.interpreter()
+    }
+
     fn has_tools(&self) -> bool {
         self.mender.has_tools()
     }

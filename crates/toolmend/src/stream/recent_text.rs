@@ -13,11 +13,13 @@ const ROOM: usize = 2 * ENOUGH;
 pub(super) struct RecentText {
     bytes: [u8; ROOM],
     length: usize,
+    /// Where the text begins that nothing interrupted.
+    restart: usize,
 }
 
 impl Default for RecentText {
     fn default() -> Self {
-        RecentText { bytes: [0; ROOM], length: 0 }
+        RecentText { bytes: [0; ROOM], length: 0, restart: 0 }
     }
 }
 
@@ -38,9 +40,21 @@ impl RecentText {
         // If the new text alone is long enough, nothing before it is needed.
         let kept = if text.len() < ENOUGH { self.length.min(ENOUGH) } else { 0 };
         let text = &text.as_bytes()[text.len().saturating_sub(ENOUGH)..];
+        self.restart = if kept > 0 { self.restart.saturating_sub(self.length - kept) } else { 0 };
         self.bytes.copy_within(self.length - kept..self.length, 0);
         self.bytes[kept..kept + text.len()].copy_from_slice(text);
         self.length = kept + text.len();
+    }
+
+    /// Notes that something other than text is here.
+    pub(super) fn interrupt(&mut self) {
+        self.restart = self.length;
+    }
+
+    /// The kept text since something other than text.
+    // Case: dialects/hostile/quotation-before-a-call
+    pub(super) fn uninterrupted(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(&self.bytes[self.restart..self.length])
     }
 
     /// The kept text. A character whose first bytes were dropped is a replacement character.

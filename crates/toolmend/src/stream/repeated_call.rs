@@ -4,6 +4,7 @@
 //! their own markers are two calls. The repetition of one is reported, and does not run.
 // Case: dialects/lfm2/echoed-body
 // Case: dialects/hermes_json/opened-again-with-the-same-call
+// Case: dialects/qwen3_xml/opened-again-with-the-same-call
 
 use super::{CallContext, Stream};
 use crate::dialect::block::Block;
@@ -15,6 +16,8 @@ use crate::verdict::Reason;
 pub(super) struct LastCall {
     name: String,
     arguments: String,
+    /// The outermost marker before it, if calls after that are always closed.
+    opener: Option<String>,
     end: CallEnd,
 }
 
@@ -30,11 +33,12 @@ enum CallEnd {
 }
 
 impl Stream {
-    /// Refuses the first of these calls, which begin at `at`, if it only repeats the last one. Returns whether it does.
-    pub(super) fn refuse_repetition(&self, at: usize, made: &mut [Call]) -> bool {
+    /// Refuses the first of these calls of a block, which begins at `at`, if it only repeats the last one. Returns whether it
+    /// does.
+    pub(super) fn refuse_repetition(&self, at: usize, block: &Block, made: &mut [Call]) -> bool {
         let Some(first) = made.first_mut() else { return false };
         // Text between them may be in the buffer or not.
-        if !self.buffer[..at].trim().is_empty() || !self.repeats_last_call(first) {
+        if !self.buffer[..at].trim().is_empty() || !self.repeats_last_call(block, first) {
             return false;
         }
         let why = "it repeats the call before it, and only one of them has its markers";
@@ -43,13 +47,19 @@ impl Stream {
         true
     }
 
-    fn repeats_last_call(&self, call: &Call) -> bool {
+    fn repeats_last_call(&self, block: &Block, call: &Call) -> bool {
         let has_opener = matches!(&self.context, CallContext::Framed(frames, _) if frames.markers.is_empty());
-        let repeating = if has_opener { CallEnd::Open } else { CallEnd::Closed };
+        let opener = self.closed_opener(block);
         self.last_call.as_ref().is_some_and(|last| {
-            last.end == repeating
-                && last.name == call.name
-                && call.arguments() == Some(last.arguments.as_str())
+            let is_opened_again = last.end != CallEnd::Closed && opener.is_some() && last.opener == opener;
+            // Arguments after arguments, with one name before both.
+            let is_nameless = !call.raw.contains(&call.name);
+            let repeats = if has_opener {
+                last.end == CallEnd::Open || is_opened_again
+            } else {
+                last.end == CallEnd::Closed || is_nameless
+            };
+            repeats && last.name == call.name && call.arguments() == Some(last.arguments.as_str())
         })
     }
 
@@ -58,8 +68,14 @@ impl Stream {
         let is_open = block.calls.last().is_some_and(|call| self.lacks_closer(block, call));
         let end = if is_open { CallEnd::Open } else { CallEnd::Itself };
         let call = made.last()?;
+        let opener = self.closed_opener(block);
         let arguments = call.arguments()?.to_owned();
-        Some(LastCall { name: call.name.clone(), arguments, end })
+        Some(LastCall { name: call.name.clone(), arguments, opener, end })
+    }
+
+    /// The outermost marker of these calls, if calls after it are always closed.
+    fn closed_opener(&self, block: &Block) -> Option<String> {
+        block.frames.markers.first().filter(|mark| self.custom.table().is_closed(mark)).cloned()
     }
 
     /// Notes that a marker closed the last call.

@@ -5,9 +5,11 @@
 //! not a block of its own.
 
 use super::Stream;
+use super::messages_in_sentences::{closes_part, is_half_closer};
+use super::refusing_words;
 use super::text_before::{Before, continues_sentence, is_before_markup};
-use crate::dialect::block::Block;
-use crate::dialect::input::Step;
+use crate::dialect::block::{Block, Frames, Reader};
+use crate::dialect::input::{Input, Step};
 use crate::dialect::raw_call::RawCall;
 use crate::dialect::token::{self, TextKind};
 use crate::syntax::Finish;
@@ -19,8 +21,8 @@ const REACH: usize = 512;
 impl Stream {
     /// Leaves calls and the markers that close them as text.
     pub(super) fn show_calls(&mut self, at: usize, block: &Block, done: bool) -> bool {
-        if let Step::Got(end) = self.frame_end(block.end.max(at + 1), done) {
-            return self.show_text(end);
+        if let Step::Got(end) = self.calls_end(block, done) {
+            return self.show_text(end.max(at + 1));
         }
         let length = self.buffer.len() - at;
         self.hold(at);
@@ -29,12 +31,13 @@ impl Stream {
     }
 
     /// The position after the markers that close calls. They stay visible if their partners do.
+    // Case: dialects/use_mcp_tool/in-a-sentence
     fn frame_end(&self, from: usize, done: bool) -> Step<usize> {
         let mut at = from;
         loop {
             let rest = self.buffer[at..].trim_start();
             match token::read(rest, done, self.custom.table()) {
-                Step::Got(markup) if markup.closes_calls() => {
+                Step::Got(markup) if markup.closes() || closes_part(&markup) => {
                     at = self.buffer.len() - rest.len() + markup.len();
                 }
                 Step::More => return Step::More,
@@ -42,6 +45,57 @@ impl Stream {
                 _ => return Step::Got(at),
             }
         }
+    }
+
+    /// The position after these calls, those that follow them directly, and the markers that close them. What is said about
+    /// one of them is said about all.
+    // Case: dialects/hostile/two-marked-and-negated
+    fn calls_end(&self, block: &Block, done: bool) -> Step<usize> {
+        const MOST: usize = 1000;
+        let (mut end, mut frames) = (block.end, block.frames.clone());
+        for _ in 0..MOST {
+            match self.frame_end(end, done) {
+                Step::Got(closed) => end = closed,
+                other => return other,
+            }
+            let input = Input::new(&self.buffer, done, self.custom.table());
+            let mut at = input.skip_whitespace(end);
+            while matches!(input.byte(at), Some(b',' | b';'))
+                || frames.brackets > 0 && input.byte(at) == Some(b']')
+            {
+                if input.byte(at) == Some(b']') {
+                    frames.brackets -= 1;
+                    end = at + 1;
+                }
+                at = input.skip_whitespace(at + 1);
+            }
+            if at >= input.text.len() {
+                return if done { Step::Got(end) } else { Step::More };
+            }
+            // A marker opens frames of its own. Without one, the next call is inside those that are open.
+            match input.markup(at) {
+                Step::Got(markup) if markup.opens() => frames = Frames::default(),
+                Step::More => return Step::More,
+                _ if end > block.end && frames.brackets == 0 => return self.frame_end(end, done),
+                _ => match frames.begins_bare_call(input, at) {
+                    Step::More => return Step::More,
+                    Step::No if !input.rest(at).starts_with(['{', '[', '✿']) => {
+                        return self.frame_end(end, done);
+                    }
+                    _ => {}
+                },
+            }
+            let (judge, stopped) = (&self.judge, self.has_stopped());
+            let mut reader = Reader { input, judge, frames: frames.clone(), start: at, name: None, stopped };
+            match reader.read(at) {
+                Step::Got(next) if !next.calls.is_empty() && next.end > end => {
+                    (end, frames) = (next.end, next.frames);
+                }
+                Step::More => return Step::More,
+                _ => return self.frame_end(end, done),
+            }
+        }
+        Step::Got(end)
     }
 
     /// Leaves everything up to this position as text.
@@ -58,6 +112,9 @@ impl Stream {
         if self.text_kind != TextKind::Content || block.calls.is_empty() {
             return Step::No;
         }
+        if self.is_after_shown_call(at) {
+            return Step::Got(());
+        }
         match self.shows_undeclared_call(at, block, done) {
             Step::No => {}
             other => return other,
@@ -66,13 +123,21 @@ impl Stream {
             return Step::No;
         }
         if self.may_be_in_sentence(at) {
-            match self.sentence_continues(block, done) {
+            match self.sentence_continues(at, block, done) {
                 Step::No => {}
                 other => return other,
             }
         }
         // With live delivery the call may have been sent.
         if self.delivery == Delivery::Live { Step::No } else { self.is_taken_back_inside(block, done) }
+    }
+
+    /// Whether a call in the same line is text. Then all of them are.
+    // Case: dialects/hostile/shown-in-the-same-line
+    fn is_after_shown_call(&self, at: usize) -> bool {
+        let line = self.line_before(at);
+        let closes_call = |(at, _): (usize, &str)| matches!(token::read(&line[at..], true, self.custom.table()), Step::Got(markup) if markup.closes_calls());
+        line.match_indices(['<', '[']).any(closes_call)
     }
 
     /// Whether a call at this position may turn out to be part of a sentence.
@@ -84,16 +149,18 @@ impl Stream {
 
     /// Whether the sentence around calls continues after the markers that close them, with a mark or with at least two
     /// words.
-    fn sentence_continues(&self, block: &Block, done: bool) -> Step<()> {
-        // More calls may follow in the list.
-        if block.frames.brackets > 0 {
-            return Step::No;
-        }
-        let Step::Got(end) = self.frame_end(block.end, done) else { return Step::More };
+    fn sentence_continues(&self, at: usize, block: &Block, done: bool) -> Step<()> {
+        let Step::Got(end) = self.calls_end(block, done) else { return Step::More };
         // If the output was truncated here, the words that show it may be missing.
         let rest = &self.buffer[end..];
-        if done && self.finish != Finish::Stop && !rest.contains('\n') && rest.split_whitespace().count() < 2
-        {
+        // After a call that runs, it is one more. A colon announces it, unless the output was certainly truncated.
+        // Case: dialects/gemma4/words-between-calls
+        let is_short = !rest.contains('\n') && rest.split_whitespace().count() < 2 || is_half_closer(rest);
+        let is_inside = self.finish == Finish::Length || self.ends_in_part(end);
+        let is_short = is_short || is_inside && rest.trim().is_empty();
+        let is_announced = self.line_before(at).trim_end().ends_with([':', '：']);
+        let may_be_cut = self.finish == Finish::Length || self.finish == Finish::Unknown && !is_announced;
+        if done && may_be_cut && is_short && self.running_calls == 0 {
             return Step::Got(());
         }
         let is_word = |first: char| first.is_alphabetic() && !first.is_uppercase();
@@ -149,14 +216,16 @@ impl Stream {
         self.buffer[at..].chars().next().is_none_or(|first| !"{}[]`,;\\".contains(first))
     }
 
-    /// Whether the line before this position says that what follows is an example, and nothing else.
+    /// Whether the words before this position say that what follows is an example, or speak against it.
     // Case: dialects/hostile/marked-example
+    // Case: dialects/hostile/marked-and-negated
     pub(super) fn is_labelled_example(&self, at: usize) -> bool {
         if self.text_kind != TextKind::Content || self.is_asked() {
             return false;
         }
         let before = self.text_before(at);
         is_example_label(before.trim_end().lines().next_back().unwrap_or_default())
+            || refusing_words::speaks_against(&before)
     }
 
     /// Whether the tool of a call is not declared, and the call is not a block of its own or has a placeholder for a

@@ -19,7 +19,7 @@ impl Stream {
         if self.skip_space || here.len() >= recent_text::ENOUGH || !matches!(self.mode, Mode::Text) {
             return here.to_owned();
         }
-        let joined = format!("{}{}{here}", self.recent.text(), self.space);
+        let joined = format!("{}{}{here}", self.recent.uninterrupted(), self.space);
         let from = joined.ceil_char_boundary(joined.len().saturating_sub(recent_text::ENOUGH));
         let joined = &joined[from..];
         joined.rsplit_once('\n').map_or(joined, |(_, line)| line).to_owned()
@@ -32,7 +32,7 @@ impl Stream {
         if self.skip_space || here.len() >= recent_text::ENOUGH || !matches!(self.mode, Mode::Text) {
             return here.to_owned();
         }
-        let joined = format!("{}{}{here}", self.recent.text(), self.space);
+        let joined = format!("{}{}{here}", self.recent.uninterrupted(), self.space);
         let from = joined.ceil_char_boundary(joined.len().saturating_sub(recent_text::ENOUGH));
         joined[from..].to_owned()
     }

@@ -29,6 +29,16 @@ impl Stream {
             return false;
         };
         debug_assert_eq!(line_start, self.begins_line(at));
+        if let Some(words) = self.reasoning_words {
+            match self.read_reasoning_words(words, at, line_start, done) {
+                Step::Got(()) => return true,
+                Step::More => {
+                    self.hold(at);
+                    return false;
+                }
+                Step::No => {}
+            }
+        }
         let input = Input::new(&self.buffer, done, self.custom.table());
         match input.markup(at) {
             Step::More => {
@@ -48,6 +58,16 @@ impl Stream {
                     _ if self.shows_call && !begins_message => MarkupAction::Text,
                     action => action,
                 };
+                if matches!(action, MarkupAction::Header(..)) {
+                    match self.message_in_sentence(at, markup.len(), done) {
+                        Step::Got(end) => return self.show_text(end),
+                        Step::More => {
+                            self.hold(at);
+                            return false;
+                        }
+                        Step::No => {}
+                    }
+                }
                 match self.is_mentioned(&action, at, markup.len(), done) {
                     Step::Got(()) if matches!(action, MarkupAction::Block) => self.read_block(at, true, done),
                     Step::Got(()) => {
@@ -151,7 +171,11 @@ impl Stream {
             custom: self.custom.table(),
             requested_form: self.requested.map(|row| row.form),
             // Before any text was reported, the first line may be a header.
-            quick: self.requested.is_none() && !self.eager && !self.stripped && !self.is_first(at),
+            quick: self.requested.is_none()
+                && !self.eager
+                && !self.stripped
+                && !self.is_first(at)
+                && !self.waits_for_words(),
             stripped: self.stripped,
             last: self.last,
         }
@@ -235,7 +259,10 @@ impl Stream {
                 Step::No => {}
             }
         }
-        if !self.may_infer() || !(line_start || self.may_infer_inside_line(at)) {
+        if !self.may_infer()
+            || self.is_statement_in_fence(at)
+            || !(line_start || self.may_infer_inside_line(at))
+        {
             return self.skip_candidate(at);
         }
         if !self.attempts.may_retry(self.buffer.len() - at, done) || self.is_exhausted() {

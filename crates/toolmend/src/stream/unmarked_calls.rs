@@ -47,6 +47,14 @@ impl Stream {
         self.requested.is_some() || self.request.demands_call()
     }
 
+    /// Whether this is a line of a program in a fence. If the prompt asked for calls in the notation of a program, a fence is
+    /// read as a whole, because a line among other statements is not a call.
+    // Case: dialects/pythonic/program-with-other-statements
+    pub(super) fn is_statement_in_fence(&self, at: usize) -> bool {
+        let asks_for_program = self.requested.is_some_and(|row| row.form == Form::Python);
+        asks_for_program && self.is_in_fence() && self.buffer[at..].starts_with(char::is_alphabetic)
+    }
+
     /// What may be read at this position without a marker.
     pub(super) fn inference_rules(&self, at: usize) -> InferenceRules<'_> {
         let only = match (&self.request.choice, self.mender.tools()) {
@@ -89,7 +97,7 @@ impl Stream {
                 true
             }
             Found::Calls(block, evidence)
-                if evidence.rung().among_words || !self.is_announced_as_text(at, &block) =>
+                if evidence.rung().among_words || !self.is_announced_as_text(at) =>
             {
                 self.accept_unmarked(at, block, evidence)
             }
@@ -106,11 +114,12 @@ impl Stream {
 
     /// Accepts calls without a marker if the evidence is enough. Otherwise they are text.
     pub(super) fn accept_unmarked(&mut self, at: usize, block: Block, evidence: Evidence) -> bool {
-        if self.inference != Inference::On && !evidence.rung().is_reported {
+        let is_shown = !evidence.rung().among_words && self.has_placeholders(&block);
+        if is_shown || self.inference != Inference::On && !evidence.rung().is_reported {
             return self.pass_over(at);
         }
         let mut made = self.judge_block(at, &block, evidence);
-        if self.refuse_repetition(at, &mut made) {
+        if self.refuse_repetition(at, &block, &mut made) {
             self.emit_block(at, block, made, evidence);
             return true;
         }

@@ -10,7 +10,7 @@ use super::Stream;
 use crate::dialect::block::{Block, Frames};
 use crate::dialect::input::{Input, Step};
 use crate::dialect::raw_call::{Ending, RawArguments, RawCall};
-use crate::dialect::table::{Dialect, Form};
+use crate::dialect::table::{CODE_TOKENS, Dialect, Form};
 use crate::dialect::tag;
 use crate::dialect::token::{Markup, Role, Word};
 use crate::intent::Evidence;
@@ -36,6 +36,16 @@ impl Stream {
             return None;
         }
         let body = at + markup.len();
+        // Code that no tool runs is content.
+        // Case: dialects/internlm2/interpreter-undeclared
+        let token_at = input.skip_whitespace(body);
+        if let Step::Got(Markup::Token { spelling, len, .. }) = input.markup(token_at)
+            && CODE_TOKENS.contains(spelling)
+        {
+            let length = token_at + len - at;
+            self.dropped_openers += 1;
+            return Some(self.hide_token(at, length));
+        }
         let (closer, end) = match closer(input, body) {
             Closer::At(closer, end) => (closer, end),
             Closer::More => {

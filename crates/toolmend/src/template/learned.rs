@@ -41,48 +41,169 @@ pub struct LearnedDialect {
 impl LearnedDialect {
     /// The name of the dialect: that of a built-in row if one reads what the template writes, and otherwise the name that
     /// was given.
+    ///
+    /// ```
+    /// use toolmend::ChatTemplate;
+    /// # let template = concat!(
+    /// #     "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}",
+    /// #     "{% for call in message.tool_calls or [] %}\n<tool_call>\n{{ call.function | tojson }}\n</tool_call>",
+    /// #     "{% endfor %}<|im_end|>\n{% endfor %}",
+    /// #     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}",
+    /// # );
+    /// let learned = ChatTemplate::new(template).learn("acme")?;
+    /// assert_eq!(learned.dialect(), "hermes_json");
+    /// # Ok::<(), toolmend::TemplateError>(())
+    /// ```
     pub fn dialect(&self) -> &str {
         &self.dialect
     }
 
     /// Whether a built-in row reads everything that the template writes.
+    ///
+    /// ```
+    /// use toolmend::ChatTemplate;
+    /// # let template = concat!(
+    /// #     "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}",
+    /// #     "{% for call in message.tool_calls or [] %}\n<tool_call>\n{{ call.function | tojson }}\n</tool_call>",
+    /// #     "{% endfor %}<|im_end|>\n{% endfor %}",
+    /// #     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}",
+    /// # );
+    /// let learned = ChatTemplate::new(template).learn("acme")?;
+    /// assert!(learned.is_built_in());
+    /// # Ok::<(), toolmend::TemplateError>(())
+    /// ```
     pub fn is_built_in(&self) -> bool {
         self.is_built_in
     }
 
     /// Whether the prompt opens the reasoning, so that the output begins inside it.
+    ///
+    /// ```
+    /// use toolmend::ChatTemplate;
+    /// # let template = concat!(
+    /// #     "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}",
+    /// #     "{% for call in message.tool_calls or [] %}\n<tool_call>\n{{ call.function | tojson }}\n</tool_call>",
+    /// #     "{% endfor %}<|im_end|>\n{% endfor %}",
+    /// #     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}",
+    /// # );
+    /// let learned = ChatTemplate::new(template).learn("acme")?;
+    /// assert!(!learned.opens_reasoning());
+    /// # Ok::<(), toolmend::TemplateError>(())
+    /// ```
     pub fn opens_reasoning(&self) -> bool {
         self.opens_reasoning
     }
 
     /// The text that ends a turn, or an empty text.
+    ///
+    /// ```
+    /// use toolmend::ChatTemplate;
+    /// # let template = concat!(
+    /// #     "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}",
+    /// #     "{% for call in message.tool_calls or [] %}\n<tool_call>\n{{ call.function | tojson }}\n</tool_call>",
+    /// #     "{% endfor %}<|im_end|>\n{% endfor %}",
+    /// #     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}",
+    /// # );
+    /// let learned = ChatTemplate::new(template).learn("acme")?;
+    /// assert_eq!(learned.stop(), "<|im_end|>");
+    /// # Ok::<(), toolmend::TemplateError>(())
+    /// ```
     pub fn stop(&self) -> &str {
         &self.stop
     }
 
     /// The probes that the template wrote and the dialect read.
+    ///
+    /// ```
+    /// use toolmend::ChatTemplate;
+    /// # let template = concat!(
+    /// #     "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}",
+    /// #     "{% for call in message.tool_calls or [] %}\n<tool_call>\n{{ call.function | tojson }}\n</tool_call>",
+    /// #     "{% endfor %}<|im_end|>\n{% endfor %}",
+    /// #     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}",
+    /// # );
+    /// let learned = ChatTemplate::new(template).learn("acme")?;
+    /// assert!(!learned.probes().is_empty());
+    /// # Ok::<(), toolmend::TemplateError>(())
+    /// ```
     pub fn probes(&self) -> &[String] {
         &self.probes
     }
 
     /// What the template cannot write, and what its notation loses and the schema of a tool restores.
+    ///
+    /// ```
+    /// use toolmend::ChatTemplate;
+    /// # let template = concat!(
+    /// #     "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}",
+    /// #     "{% for call in message.tool_calls or [] %}\n<tool_call>\n{{ call.function | tojson }}\n</tool_call>",
+    /// #     "{% endfor %}<|im_end|>\n{% endfor %}",
+    /// #     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}",
+    /// # );
+    /// let learned = ChatTemplate::new(template).learn("acme")?;
+    /// for note in learned.notes() {
+    ///     println!("{note}");
+    /// }
+    /// # Ok::<(), toolmend::TemplateError>(())
+    /// ```
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
     /// The row, and an entry that selects it for every model.
+    ///
+    /// ```
+    /// use toolmend::ChatTemplate;
+    /// # let template = concat!(
+    /// #     "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}",
+    /// #     "{% for call in message.tool_calls or [] %}\n<tool_call>\n{{ call.function | tojson }}\n</tool_call>",
+    /// #     "{% endfor %}<|im_end|>\n{% endfor %}",
+    /// #     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}",
+    /// # );
+    /// let learned = ChatTemplate::new(template).learn("acme")?;
+    /// let mender = toolmend::Mender::builder().dialects(learned.dialects().clone()).build();
+    /// # assert!(mender.is_ok());
+    /// # Ok::<(), toolmend::TemplateError>(())
+    /// ```
     pub fn dialects(&self) -> &CustomDialects {
         &self.dialects
     }
 
     /// The same for output that comes from a server. It may have set the reasoning aside already, so nothing is assumed
     /// about how the output begins.
+    ///
+    /// ```
+    /// use toolmend::ChatTemplate;
+    /// # let template = concat!(
+    /// #     "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}",
+    /// #     "{% for call in message.tool_calls or [] %}\n<tool_call>\n{{ call.function | tojson }}\n</tool_call>",
+    /// #     "{% endfor %}<|im_end|>\n{% endfor %}",
+    /// #     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}",
+    /// # );
+    /// let learned = ChatTemplate::new(template).learn("acme")?;
+    /// let mender = toolmend::Mender::builder().dialects(learned.dialects_of_server()).build();
+    /// # assert!(mender.is_ok());
+    /// # Ok::<(), toolmend::TemplateError>(())
+    /// ```
     #[must_use]
     pub fn dialects_of_server(&self) -> CustomDialects {
         self.dialects.without_reasoning_starts()
     }
 
     /// The same as a TOML file for `--dialects`.
+    ///
+    /// ```
+    /// use toolmend::ChatTemplate;
+    /// # let template = concat!(
+    /// #     "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}",
+    /// #     "{% for call in message.tool_calls or [] %}\n<tool_call>\n{{ call.function | tojson }}\n</tool_call>",
+    /// #     "{% endfor %}<|im_end|>\n{% endfor %}",
+    /// #     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}",
+    /// # );
+    /// let learned = ChatTemplate::new(template).learn("acme")?;
+    /// assert!(learned.toml().contains("hermes_json"));
+    /// # Ok::<(), toolmend::TemplateError>(())
+    /// ```
     pub fn toml(&self) -> String {
         let mut out = String::new();
         for (table, entries) in self.file.as_object().into_iter().flatten() {

@@ -57,6 +57,19 @@ impl ChatTemplate {
     /// # Errors
     /// If the template cannot be rendered, does not write calls, or writes them in a way that no row can express. The
     /// message shows the text of each probe that failed, what it means and how it was read.
+    ///
+    /// ```
+    /// use toolmend::ChatTemplate;
+    /// # let template = concat!(
+    /// #     "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}",
+    /// #     "{% for call in message.tool_calls or [] %}\n<tool_call>\n{{ call.function | tojson }}\n</tool_call>",
+    /// #     "{% endfor %}<|im_end|>\n{% endfor %}",
+    /// #     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}",
+    /// # );
+    /// let learned = ChatTemplate::new(template).learn("acme")?;
+    /// assert_eq!(learned.dialect(), "hermes_json");
+    /// # Ok::<(), toolmend::TemplateError>(())
+    /// ```
     pub fn learn(&self, name: &str) -> Result<LearnedDialect, TemplateError> {
         let from_jinja = self.jinja.as_deref().map(|jinja| {
             let renderer = Renderer::new(jinja, &self.tokens)

@@ -60,6 +60,11 @@ impl std::error::Error for TemplateError {}
 
 impl ChatTemplate {
     /// A template in Jinja.
+    ///
+    /// ```
+    /// let template = toolmend::ChatTemplate::new("{{ messages[0].content }}");
+    /// assert!(template.learn("acme").is_err(), "it writes no calls");
+    /// ```
     pub fn new(jinja: impl Into<String>) -> Self {
         ChatTemplate { jinja: Some(jinja.into()), tokens: Vec::new(), response_template: None }
     }
@@ -124,6 +129,12 @@ impl ChatTemplate {
     }
 
     /// Adds a special token that the template knows by name, such as `eos_token`.
+    ///
+    /// ```
+    /// use toolmend::ChatTemplate;
+    /// let template = ChatTemplate::new("{{ messages[0].content }}{{ eos_token }}").with_token("eos_token", "</s>");
+    /// # let _ = template;
+    /// ```
     #[must_use]
     pub fn with_token(mut self, name: impl Into<String>, token: impl Into<String>) -> Self {
         self.tokens.push((name.into(), token.into()));

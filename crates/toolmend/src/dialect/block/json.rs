@@ -55,6 +55,11 @@ impl Reader<'_, '_> {
                         return Progress::No;
                     }
                     envelope::Reading::Calls(calls, content) => {
+                        if let [call] = &calls[..]
+                            && let Some(found) = self.read_code_element(call, end)
+                        {
+                            return found;
+                        }
                         let block = self.block_of_envelope(calls, end, false, Ending::Complete);
                         return Progress::Got(Block { content, ..block });
                     }

@@ -6,15 +6,16 @@
 //!
 //! The reader never decides whether a call runs. It hands a raw call to the mender.
 
+mod code;
 mod json;
 mod named;
 
 use crate::dialect::input::{Input, Step};
 use crate::dialect::raw_call::{Ending, Field, RawArguments, RawCall, RawValue};
-use crate::dialect::table::{self, CORNER_BRACKETS, Form, GEMMA_MARKERS, PAIR_MARKERS};
+use crate::dialect::table::{self, CODE_TOKENS, CORNER_BRACKETS, Form, GEMMA_MARKERS, PAIR_MARKERS};
 use crate::dialect::tagged::{self, CallHeader, ToolLookup};
 use crate::dialect::token::{self, Header, Markup, NextPart, Role, Word};
-use crate::dialect::{arrow_hash, attribute_list, corner_brackets, gemma, plain_body, python};
+use crate::dialect::{arrow_hash, attribute_list, begun_again, corner_brackets, gemma, plain_body, python};
 use crate::verdict::Reason;
 
 /// How many closing markers are tried for a body with broken quotes.
@@ -33,6 +34,8 @@ pub(crate) trait CallJudge: ToolLookup {
     fn read_as_json(&self, text: &str) -> Option<String>;
     /// The tool that these arguments belong to, judged by their keys alone.
     fn tool_with_keys(&self, arguments: &str) -> Option<String>;
+    /// The declared tool that runs code, and its argument for the code.
+    fn interpreter(&self) -> Option<(String, String)>;
     /// Whether any tools are declared.
     fn has_tools(&self) -> bool;
     /// Whether any declared tool has an argument of this name.
@@ -99,11 +102,25 @@ pub(crate) struct Block {
 impl Block {
     /// The same calls, whose opening marker is missing.
     // Case: dialects/tool_calls_array/lost-opener
-    pub(crate) fn without_opener(mut self) -> Self {
+    pub(crate) fn without_opener(self) -> Self {
+        Block { lost_opener: true, ..self.damaged() }
+    }
+
+    /// The same calls, whose markup is damaged.
+    pub(crate) fn damaged(mut self) -> Self {
         for call in &mut self.calls {
             call.damaged = true;
         }
-        Block { lost_opener: true, ..self }
+        self
+    }
+
+    /// The same calls, of which the output ends in the middle, at `end`.
+    fn cut_at(mut self, end: usize) -> Self {
+        for call in &mut self.calls {
+            call.ending = Ending::Cut;
+            call.at.end = end;
+        }
+        Block { end, ..self.damaged() }
     }
 
     pub(crate) fn one(call: RawCall) -> Self {
@@ -143,6 +160,54 @@ pub(crate) struct Reader<'t, 'j> {
 impl Reader<'_, '_> {
     /// Reads from an opening marker, or inside frames that are already open, to the end of the next call.
     pub(crate) fn read(&mut self, from: usize) -> Step<Block> {
+        let outside = self.frames.clone();
+        let mut begun = from;
+        let mut abandoned: Option<Block> = None;
+        for _ in 1..begun_again::MAX_BEGINNINGS {
+            let block = match (self.read_once(begun), abandoned.take()) {
+                // The output ends before the call is named again, so what was written before is all there is of it.
+                // Case: dialects/glm45/begun-again-at-the-end
+                (Step::Got(block), Some(before)) if block.calls.is_empty() => {
+                    return Step::Got(before.cut_at(block.end));
+                }
+                (Step::Got(block), _) => block,
+                (other, _) => return other,
+            };
+            match self.find_next_beginning(begun, &block) {
+                Step::Got(next) => begun = next,
+                Step::More => return Step::More,
+                Step::No if begun > from => return Step::Got(block.damaged()),
+                Step::No => return Step::Got(block),
+            }
+            abandoned = Some(block);
+            self.frames.clone_from(&outside);
+        }
+        self.read_once(begun).map(Block::damaged)
+    }
+
+    /// Where a call in tags that was not closed begins again, with the same words.
+    // Case: dialects/anthropic_xml/begun-again
+    fn find_next_beginning(&self, begun: usize, block: &Block) -> Step<usize> {
+        let [call] = block.calls.as_slice() else { return Step::No };
+        let written = &self.input.text[begun..block.end];
+        let is_tagged = matches!(call.arguments, RawArguments::Fields(_)) && written.starts_with('<');
+        if !is_tagged
+            || self.input.stable_only
+            || written.trim_end().ends_with('>') && self.ends_in_closer(written)
+        {
+            return Step::No;
+        }
+        begun_again::find_repetition(self.input, written, block.end)
+    }
+
+    /// Whether a text ends in the tag that closes a call.
+    fn ends_in_closer(&self, text: &str) -> bool {
+        let text = text.trim_end();
+        let last = text.rfind('<').map(|open| token::read(&text[open..], true, self.input.custom));
+        matches!(last, Some(Step::Got(Markup::Tag(tag, Word::Call | Word::Frame))) if tag.close)
+    }
+
+    fn read_once(&mut self, from: usize) -> Step<Block> {
         let mut head = CallHead { name: self.name.clone().unwrap_or_default(), ..CallHead::default() };
         let mut at = from;
         loop {
@@ -154,7 +219,13 @@ impl Reader<'_, '_> {
                 Progress::At(after) if after > at || after > next => at = after,
                 Progress::At(_) | Progress::No => return Step::No,
                 Progress::More => return Step::More,
-                Progress::Got(block) => {
+                Progress::Got(mut block) => {
+                    // What was worked around before the body is damage of the call.
+                    // Case: dialects/hermes_json/opener-without-end
+                    for call in &mut block.calls {
+                        call.damaged |= head.damaged;
+                        self.drop_awaited_code(call);
+                    }
                     let frames = std::mem::take(&mut self.frames);
                     return Step::Got(Block { frames, ..block });
                 }
@@ -223,6 +294,9 @@ impl Reader<'_, '_> {
         if head.raw_body && !rest.starts_with('{') {
             return self.read_raw_body(at, head);
         }
+        if head.name.is_empty() && CODE_TOKENS.contains_any(&self.frames.markers) {
+            return self.read_interpreter_code(at);
+        }
         match token::read(rest, self.input.done, self.input.custom) {
             Step::More => return Progress::More,
             Step::Got(Markup::Token { role, len, spelling }) => {
@@ -271,9 +345,7 @@ impl Reader<'_, '_> {
     ) -> Progress {
         self.note_marker(spelling);
         match role {
-            Role::Open(NextPart::Attributes) | Role::Maybe(NextPart::Attributes) => {
-                self.read_attribute_list(at + len, role)
-            }
+            Role::Open(NextPart::Attributes) => self.read_attribute_list(at + len),
             // The next call begins where the arguments of this one could be.
             Role::Open(_) if head.arguments_next && self.judge.has_tool(&head.name) => {
                 self.finish_without_arguments(head, at, Form::Named)
@@ -287,7 +359,7 @@ impl Reader<'_, '_> {
                 }
                 Progress::At(at + len)
             }
-            Role::Noise | Role::Message | Role::Header(Header::Author) => Progress::At(at + len),
+            Role::Noise | Role::Tail | Role::Message | Role::Header(Header::Author) => Progress::At(at + len),
             Role::Close if head.name.is_empty() => Progress::Got(Block { end: at + len, ..Block::default() }),
             Role::Close | Role::MessageEnd | Role::Stop
                 if !head.name.is_empty() && (head.arguments_next || self.judge.has_tool(&head.name)) =>
@@ -298,18 +370,17 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Reads a call whose parts are attributes in brackets. Text can look like it, so the tool has to be declared, unless
-    /// the marker can mean nothing else.
-    fn read_attribute_list(&mut self, from: usize, role: Role) -> Progress {
+    /// Reads a call whose parts are attributes in brackets.
+    fn read_attribute_list(&mut self, from: usize) -> Progress {
         match attribute_list::read(self.input, from) {
-            Step::Got(list) if matches!(role, Role::Open(_)) || self.judge.has_tool(&list.name) => {
+            Step::Got(list) => {
                 let head = CallHead { name: list.name, ..CallHead::default() };
                 let call = self.build_call(&head, list.arguments, list.end, list.ending, Form::Attributes);
                 self.frames.markers.clear();
                 Progress::Got(Block::one(call))
             }
             Step::More => Progress::More,
-            _ => Progress::No,
+            Step::No => Progress::No,
         }
     }
 

@@ -7,8 +7,9 @@ use super::{
 use crate::dialect::block::{self, Block};
 use crate::dialect::input::{Input, Step};
 use crate::dialect::raw_call::{Ending, Field, RawArguments, RawCall, RawValue};
-use crate::dialect::table::{Recognition, recognised};
-use crate::dialect::{gemma, plain_body, python, screen_action, token};
+use crate::dialect::table::{Recognition, headed_rows, recognised};
+use crate::dialect::{begun_again, gemma, plain_body, python, screen_action, token};
+use crate::syntax::spelled_out_field::is_spelled_out;
 
 /// Words that announce a call.
 const PREFIXES: &[&str] = &["TOOL:", "CALL ", "CALL:", "Call:", "to=", "TOOL_CALL:"];
@@ -39,6 +40,10 @@ fn announces(text: &[u8]) -> bool {
 pub(crate) fn may_begin(text: &str, begins_name: impl Fn(&str) -> bool) -> bool {
     match text.as_bytes() {
         [first, ..] if first.is_ascii_alphabetic() => announces(text.as_bytes()) || begins_name(&text[..1]),
+        [b'*' | b'-', ..] => {
+            let agrees = |heading: &str| text.starts_with(heading) || heading.starts_with(text);
+            headed_rows().iter().any(|row| agrees(row.heading))
+        }
         [first, ..] => !first.is_ascii() || b"{[]`~<@/>=_".contains(first),
         [] => true,
     }
@@ -168,6 +173,7 @@ pub(super) fn read_word(input: Input<'_>, at: usize, rules: InferenceRules<'_>) 
     match rest.as_bytes().get(length) {
         Some(b'(') => read_python_line(input, at, Place::Line, rules),
         Some(b'[') if rest[length..].starts_with("[ARGS]") => read_named(input, at, at, rules),
+        Some(b'[') if !input.done && "[ARGS]".starts_with(&rest[length..]) => Step::More,
         Some(b'{' | b'\n' | b' ' | b':' | b'\r' | b'>') => read_named(input, at, at, rules),
         _ => Step::No,
     }
@@ -248,7 +254,8 @@ pub(super) fn read_named(
     if round || input.byte(body) == Some(b'>') {
         body = input.skip_whitespace(body + 1);
     }
-    if input.rest(body).starts_with("[ARGS]") {
+    let announces_arguments = input.rest(body).starts_with("[ARGS]");
+    if announces_arguments {
         body = input.skip_whitespace(body + "[ARGS]".len());
     }
     match input.markup(body) {
@@ -259,6 +266,15 @@ pub(super) fn read_named(
         _ => {}
     }
     let rest = input.rest(body);
+    if rest.is_empty() && input.done && announces_arguments {
+        // Nothing where the arguments should be: the tool takes none.
+        // Case: dialects/mistral_name_args/name-and-marker-alone
+        let dialect = recognised(Recognition::NameLine);
+        let arguments = RawArguments::Fields(Vec::new());
+        let (at, ending) = (start..body, Ending::Open);
+        let call = RawCall { name, id, arguments, at, ending, dialect, damaged: false, open: None };
+        return Step::Got(Block::one(call));
+    }
     if rest.is_empty() || !input.done && "```".starts_with(rest) {
         return if input.done { Step::No } else { Step::More };
     }
@@ -283,10 +299,24 @@ pub(super) fn read_named(
 }
 
 const ACTIONS: &[&str] = &["Action:", "动作:", "动作："];
+/// The first words of other lines of the pattern.
+const LABELS: &[&str] = &["Observation:", "Thought:", "Action:", "Final Answer:", "观察", "思考"];
 const INPUTS: &[&str] = &["Action Input:", "动作输入:", "动作输入：", "ActionInput:", "Action input:"];
 
 /// Reads `Action: f` and `Action Input: …`, each on its own line.
 fn read_action(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
+    let begun = at;
+    let at = match find_last_beginning(input, begun) {
+        Step::Got(at) => at,
+        Step::More | Step::No => return Step::More,
+    };
+    match read_last_action(input, at, rules) {
+        Step::Got(block) if at > begun => Step::Got(starting_at(block, begun).damaged()),
+        other => other,
+    }
+}
+
+fn read_last_action(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
     let rest = input.rest(at);
     let word = ACTIONS.iter().find(|word| rest.starts_with(**word)).map_or(0, |word| word.len());
     let from = at + word;
@@ -328,7 +358,57 @@ fn read_action(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<B
         return Step::More;
     }
     let Some(word) = INPUTS.iter().find(|word| label.starts_with(**word)) else { return Step::No };
-    read_action_input(input, at, name, input.skip_whitespace(label_at + word.len()), rules)
+    let body = input.skip_whitespace(label_at + word.len());
+    match label_follows(input, body) {
+        Step::Got(()) => read_empty_input(input, at, name, body, rules),
+        Step::More => Step::More,
+        Step::No => read_action_input(input, at, name, body, rules),
+    }
+}
+
+/// Whether the next line of the pattern is where the input should be.
+fn label_follows(input: Input<'_>, body: usize) -> Step<()> {
+    let rest = input.rest(body);
+    let mut labels = LABELS.iter().chain(ACTIONS).chain(INPUTS);
+    if labels.clone().any(|label| rest.starts_with(*label)) {
+        return Step::Got(());
+    }
+    let is_half = labels.any(|label| label.starts_with(rest));
+    if is_half && !input.done { Step::More } else { Step::No }
+}
+
+/// Reads an action whose input is empty, because the next line of the pattern follows.
+// Case: dialects/react/empty-input-before-another-action
+fn read_empty_input(
+    input: Input<'_>,
+    at: usize,
+    name: &str,
+    body: usize,
+    rules: InferenceRules<'_>,
+) -> Step<Block> {
+    if !rules.judge.can_mend(name, "{}") {
+        return Step::No;
+    }
+    let end = at + input.text[at..body].trim_end().len();
+    Step::Got(Block::one(action_call(name, at..end, RawArguments::Fields(Vec::new()), Ending::Complete)))
+}
+
+/// Where an action without input was begun for the last time.
+// Case: dialects/react/begun-again
+fn find_last_beginning(input: Input<'_>, at: usize) -> Step<usize> {
+    let mut at = at;
+    for _ in 1..begun_again::MAX_BEGINNINGS {
+        let rest = input.rest(at);
+        let near = &rest[..rest.floor_char_boundary(2 * MAX_WORD)];
+        let label = INPUTS.iter().filter_map(|word| Some((near.find(word)?, word.len()))).min();
+        let Some((length, word)) = label else { break };
+        match begun_again::find_repetition(input, &rest[..length + word], at + length + word) {
+            Step::Got(next) => at = next,
+            Step::More => return Step::More,
+            Step::No => break,
+        }
+    }
+    Step::Got(at)
 }
 
 fn block_starting_at(mut call: RawCall, at: usize) -> Block {
@@ -339,7 +419,6 @@ fn block_starting_at(mut call: RawCall, at: usize) -> Block {
 /// The input of an action without the first letters of the next label, at which the model was stopped.
 // Case: dialects/react/half-label
 fn without_half_label(text: &str) -> &str {
-    const LABELS: &[&str] = &["Observation:", "Thought:", "Action:", "Final Answer:", "观察", "思考"];
     match text.trim_end().rsplit_once('\n') {
         Some((before, line)) if line.len() > 1 && LABELS.iter().any(|label| label.starts_with(line)) => {
             before
@@ -387,10 +466,13 @@ fn read_action_input(
         let call = action_call(name, at..end, RawArguments::Fields(Vec::new()), ending);
         return Step::Got(Block::one(call));
     }
+    let is_key = |word: &str| rules.judge.declares_key(name, word) == Some(true);
     let arguments = match rules.judge.main_key(name) {
         // What is empty or broken is judged as it stands.
         // Case: dialects/react/empty-input
         _ if plain_body::is_no_value(text) || holds_markup(text, input) => RawArguments::Text(body..end),
+        // Case: dialects/react/input-in-another-notation
+        Some(key) if is_spelled_out(text, &key, is_key) => RawArguments::Text(body..end),
         Some(key) => {
             let inside = |quote: char| text.strip_prefix(quote)?.strip_suffix(quote);
             let unquoted = inside('"').or_else(|| inside('\'')).unwrap_or(text);

@@ -5,6 +5,7 @@
 
 use super::call_sequence::{self, Place};
 use super::{InferenceRules, MAX_WORD, asks_for_python, new_reader, plausible, read_sequence, within_word};
+use crate::dialect::begun_again;
 use crate::dialect::block::Block;
 use crate::dialect::input::{Input, Step};
 use crate::dialect::python;
@@ -35,8 +36,50 @@ struct Opening<'t> {
     body: usize,
 }
 
-/// Reads the fence or the code span at `at`.
+/// Reads the fence or the code span at `at`. A fence that is opened again before it was closed, with the same words, counts
+/// once.
+// Case: dialects/fenced_json/begun-again
 pub(super) fn read(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
+    let mut begun = at;
+    for _ in 1..begun_again::MAX_BEGINNINGS {
+        match find_next_opening(input, begun) {
+            Step::Got(next) => begun = next,
+            Step::More => return Step::More,
+            Step::No => break,
+        }
+    }
+    match read_once(input, begun, rules) {
+        Step::Got(mut block) if begun > at => {
+            block.calls.iter_mut().for_each(|call| call.at.start = at);
+            Step::Got(block.damaged())
+        }
+        other => other,
+    }
+}
+
+/// Where a fence with a label is opened again, with everything that was in it.
+fn find_next_opening(input: Input<'_>, at: usize) -> Step<usize> {
+    let rest = input.rest(at);
+    let Some((line, body)) = rest.split_once('\n').filter(|(line, _)| line.starts_with("```")) else {
+        return Step::No;
+    };
+    if line.len() > MAX_WORD || line.trim_matches('`').trim().is_empty() {
+        return Step::No;
+    }
+    let Some(length) = body.find("\n```") else { return Step::No };
+    let (length, next) = (length, at + line.len() + 1 + length + 1);
+    if !input.rest(next).starts_with(line.trim_end()) {
+        return Step::No;
+    }
+    let written = &rest[..line.len() + 1 + length];
+    if written.trim_end() == line.trim_end() {
+        Step::No
+    } else {
+        begun_again::find_repetition(input, written, next)
+    }
+}
+
+fn read_once(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
     let rest = input.rest(at);
     let mark = rest.chars().next().unwrap_or('`');
     let width = rest.chars().take_while(|&ch| ch == mark).count();

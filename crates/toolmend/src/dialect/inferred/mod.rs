@@ -12,9 +12,9 @@ use self::announced_line::{read_named, read_prefixed, read_word};
 use self::call_sequence::Place;
 use super::block::{Block, CallJudge, Frames, Reader};
 use super::input::{Input, Step};
-use super::raw_call::{Ending, RawCall};
-use super::table::{Dialect, Form, Recognition, is_no_tool, recognised};
-use super::{envelope, gemma, opt_in, python, tagged, token};
+use super::raw_call::{Ending, Field, RawArguments, RawCall, RawValue};
+use super::table::{self, Dialect, Form, Recognition, is_no_tool, recognised};
+use super::{attribute_list, envelope, gemma, opt_in, python, tagged, token};
 use crate::intent::{Calls, Evidence, RequestContext};
 
 /// Where the candidate is, and what may be read there.
@@ -238,6 +238,12 @@ fn check_after_call(input: Input<'_>, from: usize, rules: InferenceRules<'_>) ->
     }
 }
 
+/// Whether nothing but calls or markup follows the calls of a list. Words show that the whole list is an example.
+// Case: dialects/hostile/list-in-fence-then-words
+pub(crate) fn ends_sequence(input: Input<'_>, from: usize, rules: InferenceRules<'_>) -> Step<()> {
+    check_after_call(input, from, rules).map(|_| ())
+}
+
 /// Words that begin the next line of the `Action:` pattern.
 const AFTER: &[&str] = &["Observation", "Action", "Action Input", "Thought", "观察", "动作", "思考"];
 
@@ -254,6 +260,12 @@ fn new_reader<'t, 'j>(
 fn read_candidate(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
     let rest = input.rest(at);
     let Some(first) = rest.chars().next() else { return if input.done { Step::No } else { Step::More } };
+    if matches!(first, '*' | '-') {
+        match read_headed(input, at, rules) {
+            Step::No => {}
+            other => return other,
+        }
+    }
     match first {
         '{' if rules.only.is_some() => {
             let mut reader = new_reader(input, at, rules, &[]);
@@ -378,6 +390,10 @@ const BRACKET_WORDS: &[&str] =
 // Case: dialects/bracket/calling
 // Case: dialects/bracket/named
 fn read_in_brackets(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
+    match read_attributes(input, at, rules) {
+        Step::No => {}
+        other => return other,
+    }
     let rest = input.rest(at + 1);
     if !input.done && BRACKET_WORDS.iter().any(|word| rest.len() < word.len() && word.starts_with(rest)) {
         return Step::More;
@@ -432,6 +448,58 @@ fn read_in_brackets(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> S
     }
 }
 
+/// Reads `[Calling tool="f" key="value"]`.
+// Case: dialects/calling_tool/single
+fn read_attributes(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
+    let dialect = recognised(Recognition::AttributesInBrackets);
+    let rest = input.rest(at);
+    let Some(mark) = dialect.marks.iter().find(|mark| rest.starts_with(**mark)) else {
+        let half = !input.done && dialect.marks.iter().any(|mark| mark.starts_with(rest));
+        return if half { Step::More } else { Step::No };
+    };
+    match attribute_list::read(input, at + mark.len()) {
+        Step::Got(list) if rules.judge.has_tool(&list.name) => Step::Got(Block::one(RawCall {
+            name: list.name,
+            id: None,
+            arguments: list.arguments,
+            at: at..list.end,
+            ending: list.ending,
+            dialect,
+            damaged: false,
+            open: None,
+        })),
+        Step::More => Step::More,
+        _ => Step::No,
+    }
+}
+
+/// Reads calls after the heading that their family writes before them.
+// Case: dialects/rwkv/single
+// Case: dialects/hyperclova/role-without-tokens
+fn read_headed(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
+    let rest = input.rest(at);
+    let Some(row) = table::headed_rows().iter().find(|row| rest.starts_with(row.heading)) else {
+        let half = !input.done && table::headed_rows().iter().any(|row| row.heading.starts_with(rest));
+        return if half { Step::More } else { Step::No };
+    };
+    let body = input.skip_whitespace(at + row.heading.len());
+    let found = match input.byte(body) {
+        None if !input.done => return Step::More,
+        Some(b'`') => fence::read(input, body, rules),
+        Some(b'[' | b'{') => new_reader(input, at, rules, &[]).read(body),
+        _ => return Step::No,
+    };
+    found.map(|mut block| {
+        for call in &mut block.calls {
+            call.dialect = row;
+        }
+        if let Some(first) = block.calls.first_mut() {
+            first.at.start = at;
+        }
+        block
+    })
+}
+
 /// Reads `<read_file>…</read_file>`, if such a tool is declared.
 fn read_element(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
     match super::tag::read(input.rest(at), input.done, input.custom) {
@@ -473,12 +541,62 @@ fn read_recipient(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Ste
     if !rest.starts_with(">>>") {
         return Step::No;
     }
+    match read_code_for_recipient(input, at, rules) {
+        Step::No => {}
+        other => return other,
+    }
     read_named(input, at, at + 3, rules).map(|mut block| {
         for call in &mut block.calls {
             call.dialect = recognised(Recognition::RecipientLine);
         }
         block
     })
+}
+
+/// Reads `>>>python` on a line, then code, if that tool runs code. The next recipient or the end of the turn ends it.
+// Case: dialects/functionary_v32/python
+fn read_code_for_recipient(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
+    let Some((name, key)) = rules.judge.interpreter() else { return Step::No };
+    let header = format!(">>>{name}\n");
+    let Some(code) = input.rest(at).strip_prefix(&header) else {
+        let half = !input.done && header.starts_with(input.rest(at));
+        return if half { Step::More } else { Step::No };
+    };
+    let from = at + header.len();
+    if code.is_empty() && !input.done {
+        return Step::More;
+    }
+    if code.starts_with(['{', '\n']) || code.is_empty() {
+        return Step::No;
+    }
+    let mut end = code.find("\n>>>").map(|length| from + length);
+    for (offset, _) in code.match_indices("<|") {
+        match input.markup(from + offset) {
+            Step::Got(markup) if markup.closes() || markup.is_noise() => {
+                end = Some(end.unwrap_or(usize::MAX).min(from + offset));
+                break;
+            }
+            Step::More => return Step::More,
+            _ => {}
+        }
+    }
+    let (end, ending) = match end {
+        Some(end) => (end, Ending::Complete),
+        None if input.done => (input.text.len(), Ending::Open),
+        None => return Step::More,
+    };
+    let place = from..from + input.text[from..end].trim_end().len();
+    let value = RawValue::String(input.text[place.clone()].to_owned());
+    Step::Got(Block::one(RawCall {
+        name,
+        id: None,
+        arguments: RawArguments::Fields(vec![Field { key, value, at: place }]),
+        at: at..end,
+        ending,
+        dialect: recognised(Recognition::RecipientLine),
+        damaged: false,
+        open: None,
+    }))
 }
 
 /// Reads `function=f><parameter=…`: the start of the tag was lost.

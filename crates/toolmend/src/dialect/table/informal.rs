@@ -79,6 +79,7 @@ pub(super) const ROWS: &[Dialect] = &[
         call: "[Calling tool=\"{name}\"{parameters}]",
         parameter: " {key}=\"{value}\"",
         join: "\n",
+        recognised_by: &[Recognition::AttributesInBrackets],
         ..INFORMAL
     },
     Dialect {

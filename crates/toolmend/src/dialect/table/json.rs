@@ -10,6 +10,7 @@ pub(super) const ROWS: &[Dialect] = &[
         marks: &["<tool_call>"],
         call: "<tool_call>\n{\"name\": \"{name}\", \"arguments\": {arguments}}\n</tool_call>",
         join: "\n",
+        code_element: "code",
         ..ROW
     },
     Dialect {
@@ -63,6 +64,7 @@ pub(super) const ROWS: &[Dialect] = &[
         marks: &["<|im_start|>assistant -> tool/function_call"],
         section: ("<|im_start|>assistant -> tool/function_call\n[", "]<|im_end|>"),
         join: ", ",
+        heading: "-> tool/function_call",
         ..ROW
     },
     Dialect {
@@ -130,6 +132,26 @@ pub(super) const ROWS: &[Dialect] = &[
         reasoning: "think",
         marks: &["<|action_start|>"],
         call: "<|action_start|><|plugin|>\n{\"name\": \"{name}\", \"parameters\": {arguments}}<|action_end|>",
+        code_token: "<|interpreter|>",
+        ..ROW
+    },
+    Dialect {
+        name: "doubao",
+        families: "Doubao",
+        marks: &["<|FunctionCallBegin|>"],
+        section: ("<|FunctionCallBegin|>[", "]<|FunctionCallEnd|>"),
+        call: "{\"name\": \"{name}\", \"parameters\": {arguments}}",
+        join: ", ",
+        ..ROW
+    },
+    Dialect {
+        name: "rwkv",
+        families: "RWKV 7",
+        source: INFERRED,
+        reasoning: "think",
+        call: "**Tool Call:**\n```json\n{\"name\": \"{name}\", \"arguments\": {arguments}}\n```",
+        join: "\n",
+        heading: "**Tool Call:**",
         ..ROW
     },
     Dialect {

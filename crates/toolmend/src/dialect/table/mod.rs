@@ -82,6 +82,8 @@ pub(crate) enum Recognition {
     SlashKeyValue,
     /// `[tool_call: f {…}]`
     WordInBrackets,
+    /// `[Calling tool="f" key="value"]`
+    AttributesInBrackets,
     /// `>>>f` on a line of its own.
     RecipientLine,
     /// `function=f><parameter=…`: the start of the tag was lost.
@@ -165,6 +167,14 @@ pub struct Dialect {
     pub(crate) json_shape: Option<JsonShape>,
     /// Fixed words between the opening marker and the name.
     pub(crate) lead: &'static str,
+    /// A line before each call, or before all of them.
+    pub(crate) heading: &'static str,
+    /// The element with the code of a call that left its argument for code empty.
+    pub(crate) code_element: &'static str,
+    /// The token before code for an interpreter that is one of the tools.
+    pub(crate) code_token: &'static str,
+    /// Words that the family writes with a mark after their `<` where they are text.
+    pub(crate) escaped_words: &'static [&'static str],
     /// The element that names the server of the tool.
     pub(crate) server_element: &'static str,
     /// Servers drop the marker that closes a call, because it also ends the output.
@@ -187,27 +197,50 @@ pub struct Dialect {
 
 impl Dialect {
     /// The name of the dialect. Names never change.
+    ///
+    /// ```
+    /// assert!(toolmend::dialects().iter().any(|row| row.name() == "hermes_json"));
+    /// ```
     pub fn name(&self) -> &'static str {
         self.name
     }
 
     /// The model families that write this dialect, as text for people.
+    ///
+    /// ```
+    /// let row = toolmend::dialects().iter().find(|row| row.name() == "hermes_json").unwrap();
+    /// assert!(row.families().contains("Qwen"));
+    /// ```
     pub fn families(&self) -> &'static str {
         self.families
     }
 
     /// How these families write their reasoning, or `none`.
+    ///
+    /// ```
+    /// assert!(toolmend::dialects().iter().any(|row| row.reasoning() == "none"));
+    /// ```
     pub fn reasoning(&self) -> &'static str {
         self.reasoning
     }
 
     /// Whether this dialect is read by default. Others are read if they are requested by name, or with the preset
     /// `eager`.
+    ///
+    /// ```
+    /// let row = toolmend::dialects().iter().find(|row| row.name() == "hermes_json").unwrap();
+    /// assert!(row.on_by_default());
+    /// ```
     pub fn on_by_default(&self) -> bool {
         self.on
     }
 
     /// Whether the markers of this dialect mean a call and nothing else.
+    ///
+    /// ```
+    /// let row = toolmend::dialects().iter().find(|row| row.name() == "hermes_json").unwrap();
+    /// assert_eq!(row.source(), toolmend::Source::Explicit);
+    /// ```
     pub fn source(&self) -> Source {
         self.source
     }
@@ -240,6 +273,10 @@ pub(super) const ROW: Dialect = Dialect {
     name_is_key: false,
     json_shape: None,
     lead: "",
+    heading: "",
+    code_element: "",
+    code_token: "",
+    escaped_words: &[],
     server_element: "",
     closer_is_dropped: false,
     id_after_arguments: false,
@@ -301,6 +338,7 @@ const CLOSED: &[&str] = &[
     "<|tool_call:begin|>",
     "<start_function_call>",
     "<|action_start|>",
+    "<|FunctionCallBegin|>",
     "<|START_ACTION|>",
     "<|tools_prefix|>",
     "[TOOL_REQUEST]",
@@ -357,6 +395,21 @@ pub(crate) fn server_element(seen: &[String]) -> Option<&'static str> {
         !row.server_element.is_empty() && row.marks.iter().any(|mark| seen.iter().any(|seen| seen == mark))
     };
     DIALECTS.iter().find(marked).map(|row| row.server_element)
+}
+
+/// The element with code in the row that one of these markers belongs to.
+pub(crate) fn code_element(seen: &[String]) -> Option<&'static str> {
+    let marked = |row: &&Dialect| {
+        !row.code_element.is_empty() && row.marks.iter().any(|mark| seen.iter().any(|seen| seen == mark))
+    };
+    DIALECTS.iter().find(marked).map(|row| row.code_element)
+}
+
+/// The rows with a heading.
+pub(crate) fn headed_rows() -> &'static [&'static Dialect] {
+    static HEADED: LazyLock<Vec<&'static Dialect>> =
+        LazyLock::new(|| DIALECTS.iter().filter(|row| !row.heading.is_empty()).collect());
+    &HEADED
 }
 
 /// The row that one of these markers belongs to, if it belongs to no other row. A call without arguments has no form.
@@ -434,6 +487,10 @@ pub(crate) static NAME_REPEATED: MarkerSet =
 /// Markers before pairs in corner brackets.
 pub(crate) static CORNER_BRACKETS: MarkerSet =
     MarkerSet(LazyLock::new(|| collect_markers(|row| row.is_recognised_by(Recognition::CornerBrackets))));
+/// Tokens inside a frame that announce code for an interpreter.
+pub(crate) static CODE_TOKENS: MarkerSet = MarkerSet(LazyLock::new(|| {
+    DIALECTS.iter().map(|row| row.code_token).filter(|token| !token.is_empty()).collect()
+}));
 /// Markers before code for an interpreter.
 pub(crate) static INTERPRETER_CODE: MarkerSet =
     MarkerSet(LazyLock::new(|| collect_markers(|row| row.is_recognised_by(Recognition::InterpreterCode))));
@@ -490,6 +547,7 @@ mod tests {
             R::BoldWords,
             R::SlashKeyValue,
             R::WordInBrackets,
+            R::AttributesInBrackets,
             R::RecipientLine,
             R::HeadlessTag,
             R::PythonLine,

@@ -69,6 +69,8 @@ pub(super) const ROWS: &[Dialect] = &[
         join: "\n",
         parameter: "<｜DSML｜parameter name=\"{key}\" string=\"{string}\">{value}</｜DSML｜parameter>\n",
         values: Values::Flagged,
+        unsayable: &["<\u{200B}"],
+        escaped_words: &["think>", "/think>", "reasoning>", "/reasoning>", "｜DSML｜", "/｜DSML｜"],
         ..TAGGED
     },
     Dialect {

@@ -201,17 +201,17 @@ impl Reader<'_, '_> {
         if before.ends_with(token::MINIMAX) { before.len() - token::MINIMAX.len() } else { end }
     }
 
+    /// Where a tag may begin, from here on, for as long as looking at tags is paid for.
+    fn paid_tags(&self, from: usize) -> impl Iterator<Item = usize> {
+        let opens = self.input.rest(from).match_indices('<').map(move |(offset, _)| from + offset);
+        opens.take_while(|_| self.closing_tags.pay())
+    }
+
     /// Ends the value where the next argument begins on its own line, because its closing tag was lost.
     // Case: dialects/qwen3_xml/malformed-open-parameter
     // Case: dialects/glm47/malformed-missing-closer
     fn end_before_next_key(&self, from: usize, closer: Closer<'_>) -> Step<ValueEnd> {
-        let mut at = from;
-        while let Some(offset) = self.input.rest(at).find('<') {
-            let tag_at = at + offset;
-            at = tag_at + 1;
-            if !self.closing_tags.pay() {
-                return Step::No;
-            }
+        for tag_at in self.paid_tags(from) {
             let Step::Got(Markup::Tag(tag, word)) =
                 token::read(self.input.rest(tag_at), true, self.input.custom)
             else {
@@ -281,13 +281,7 @@ impl Reader<'_, '_> {
 
     /// Ends the value where the call ends, because its closing tag was lost.
     fn end_before_call_end(&self, from: usize, closer: Closer<'_>) -> Step<ValueEnd> {
-        let mut at = from;
-        while let Some(offset) = self.input.rest(at).find('<') {
-            let tag_at = at + offset;
-            at = tag_at + 1;
-            if !self.closing_tags.pay() {
-                return Step::No;
-            }
+        for tag_at in self.paid_tags(from) {
             if let (Some(own), Step::Got((tag, _))) = (self.call.element.as_deref(), self.input.tag(tag_at))
                 && tag.close
                 && tag.word == own

@@ -7,10 +7,13 @@
 mod ambiguity;
 mod body_text;
 mod end;
+mod layout;
 mod seen_fields;
 
 use self::end::{Closer, ClosingTags, ValueEnd};
+use self::layout::Layout;
 use self::seen_fields::SeenFields;
+use super::escaped_words;
 use super::input::{Input, Step};
 use super::marker_remains;
 use super::raw_call::{Ending, Field, OpenArgument, RawArguments, RawCall, RawValue};
@@ -68,6 +71,8 @@ struct Reader<'t, 'k> {
     end_is_guessed: bool,
     /// The end of a value is ambiguous.
     ambiguous: bool,
+    /// Why the layout leaves a value in doubt.
+    doubt: Option<&'static str>,
     open: Option<OpenArgument>,
 }
 
@@ -85,6 +90,7 @@ pub(crate) fn read(input: Input<'_>, call: CallHeader, known: &dyn ToolLookup) -
         damaged,
         end_is_guessed: false,
         ambiguous: false,
+        doubt: None,
         open: None,
     }
     .read()
@@ -137,7 +143,12 @@ impl Reader<'_, '_> {
     fn finish(self, arguments: RawArguments, end: usize, ending: Ending) -> Step<RawCall> {
         // What looks like the end of the call may be part of a truncated text.
         let ending = if self.end_is_guessed && ending == Ending::Complete { Ending::Open } else { ending };
-        let arguments = if self.ambiguous && !self.input.stable_only { AMBIGUOUS } else { arguments };
+        let arguments = match self.doubt {
+            _ if self.input.stable_only => arguments,
+            Some(why) => RawArguments::Refused(Reason::Ambiguous, why),
+            None if self.ambiguous => AMBIGUOUS,
+            None => arguments,
+        };
         let CallHeader { name, id, at, dialect, .. } = self.call;
         Step::Got(RawCall {
             name,
@@ -298,11 +309,25 @@ impl Reader<'_, '_> {
                 // Case: dialects/minicpm5/truncated
                 let text = if tag.word == "param" { without_cdata(text) } else { text }.to_owned();
                 self.note_value_end(&found, after, Closer::Argument(tag.word));
-                self.push_field(name, text, string, after..found.end);
+                let is_verbatim = string == Some(true) || self.call.dialect.has_verbatim_values;
+                match layout::find(self.input.text, at, &(after..found.end)) {
+                    Layout::Indented(text) if !is_verbatim => {
+                        self.damaged = true;
+                        self.push_field(name, text, string, after..found.end);
+                    }
+                    Layout::Doubtful(why) if !is_verbatim => {
+                        self.doubt = Some(why);
+                        self.push_field(name, text, string, after..found.end);
+                    }
+                    _ => self.push_field(name, text, string, after..found.end),
+                }
                 Progress::At(found.after)
             }
             Step::More => {
-                self.note_open_argument(name, after, string == Some(true));
+                // How such a value is laid out is seen at its end.
+                if !layout::is_laid_out(self.input.text, at) {
+                    self.note_open_argument(name, after, string == Some(true));
+                }
                 Progress::More
             }
             Step::No => {
@@ -580,6 +605,7 @@ impl Reader<'_, '_> {
 
     fn push_field(&mut self, key: &str, text: String, string: Option<bool>, at: std::ops::Range<usize>) {
         let key = key.trim().trim_matches(['"', '\'']).trim().to_owned();
+        let text = escaped_words::unescape(text, self.call.dialect.escaped_words);
         // The same argument twice counts once. With another value, the call is refused.
         // Case: dialects/qwen3_xml/duplicate-parameter
         if self.seen.has_value(&self.fields, &key, &text) {

@@ -80,7 +80,7 @@ pub(crate) enum Header {
 }
 
 use Header::{Author, Channel, Element, Label, Recipient};
-use NextPart::{Arguments, Attributes, Body, Id, Name};
+use NextPart::{Arguments, Body, Id, Name};
 use Role::{
     Begin, Close, CloseTag, End, Header as Head, Hidden, Maybe, Message, MessageEnd, Noise, Open, OpenTag,
     Part, Result as Answer, Stop, Tail,
@@ -129,13 +129,14 @@ pub(crate) const TOKENS: &[(&str, Role)] = &[
     ("<|plamo:end_tool_requests:plamo|>", Close),
     ("[unused11]", Maybe(Body)),
     ("[unused12]", Close),
-    ("[Calling tool=\"", Maybe(Attributes)),
     ("<start_function_call>", Open(Body)),
     ("<end_function_call>", Close),
     ("<|action_start|>", Open(Body)),
     ("<|action_end|>", Close),
     ("<|plugin|>", Noise),
     ("<|interpreter|>", Noise),
+    ("<|FunctionCallBegin|>", Open(Body)),
+    ("<|FunctionCallEnd|>", Close),
     ("<|tools_prefix|>", Open(Body)),
     ("<|tools_suffix|>", Close),
     ("<|START_ACTION|>", Open(Body)),
