@@ -1,9 +1,13 @@
 //! Texts that are no calls: documentation, answers in JSON, logs, code, quotations, refusals. None of them runs, none is
 //! reported as a refused call, and every byte stays content. The README of the corpus describes the format.
 
+#[path = "support/read_in_pieces.rs"]
+mod read_in_pieces;
+
 use std::path::Path;
 
-use toolmend::{Finish, Mender, Turn, TurnOptions};
+use read_in_pieces::read_in_pieces;
+use toolmend::Mender;
 
 /// The tools of a file, and its texts.
 fn read(file: &str) -> (Mender, Vec<String>) {
@@ -14,24 +18,12 @@ fn read(file: &str) -> (Mender, Vec<String>) {
     (mender, body.split("\n=====\n").map(str::to_owned).collect())
 }
 
-/// The turn of a text that arrives in pieces of this many characters.
-fn in_pieces(mender: &Mender, text: &str, size: usize) -> Turn {
-    let mut stream = mender.stream(&TurnOptions::new());
-    let mut turn = Turn::default();
-    let characters: Vec<char> = text.chars().collect();
-    for piece in characters.chunks(size) {
-        stream.push_to(piece.iter().collect::<String>(), &mut turn);
-    }
-    turn.extend(stream.finish(Finish::Stop));
-    turn
-}
-
 fn run(path: &Path) -> datatest_stable::Result<()> {
     let (mender, texts) = read(&std::fs::read_to_string(path)?);
     let mut wrong = Vec::new();
     for text in &texts {
         for size in [1, 7, text.len()] {
-            let turn = in_pieces(&mender, text, size);
+            let turn = read_in_pieces(&mender, text, size);
             let is_text = turn.calls.is_empty() && turn.reasoning.is_empty() && turn.content == *text;
             if !is_text {
                 let calls: Vec<_> = turn.calls.iter().map(|call| (&call.name, call.outcome())).collect();

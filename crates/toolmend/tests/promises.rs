@@ -3,40 +3,21 @@
 //! Each test is named after its promise. Promises 5 and 6 are about whole model outputs and streams; `tests/streaming.rs`
 //! checks them.
 
+#[path = "support/json_marks.rs"]
+mod json_marks;
+
 use std::borrow::Cow;
 
+use json_marks::JSON_MARKS;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::RngSeed;
 use serde_json::{Value, json};
 use toolmend::{Finish, FixOptions, Mender, Outcome, Reason, Schema, TurnOptions, Verdict, fix, fix_with};
 
-/// Pieces of broken JSON. There are no escapes and no numbers in other notations: a piece means what it says, so that the
-/// words of the output can be looked up in the input.
+/// Pieces of broken JSON, besides its marks. There are no escapes and no numbers in other notations: a piece means what it
+/// says, so that the words of the output can be looked up in the input.
 const PIECES: &[&str] = &[
-    "{",
-    "}",
-    "[",
-    "]",
-    ":",
-    ",",
-    "\"",
-    "'",
-    "`",
-    "\"\"\"",
-    " ",
-    "\n",
-    "\t",
-    "(",
-    ")",
-    "=",
-    "=>",
-    "//",
-    "/*",
-    "*/",
-    "#",
-    "```",
-    "```json\n",
     "\"a\":",
     "'b':",
     "path:",
@@ -91,7 +72,7 @@ fn schemas() -> Vec<Schema> {
 }
 
 fn soup() -> impl Strategy<Value = String> {
-    prop::collection::vec(select(PIECES), 0..24).prop_map(|pieces| pieces.concat())
+    prop::collection::vec(select([JSON_MARKS, PIECES].concat()), 0..24).prop_map(|pieces| pieces.concat())
 }
 
 fn any_text() -> impl Strategy<Value = String> {

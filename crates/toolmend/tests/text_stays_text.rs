@@ -3,8 +3,12 @@
 //! What is shown leaves byte for byte: no call, no refused call, no reasoning. What is made runs. Both are read whole and
 //! in pieces. The rows that cannot say which tool is called are left out of both; programs are never calls.
 
+#[path = "support/read_in_pieces.rs"]
+mod read_in_pieces;
+
+use read_in_pieces::read_in_pieces;
 use serde_json::{Value, json};
-use toolmend::{CallToRender, Dialect, Finish, Mender, Source, Turn, TurnOptions, dialects};
+use toolmend::{CallToRender, Dialect, Mender, Source, Turn, dialects};
 
 /// Rows that cannot say which tool is called, and programs, which are not calls.
 const UNSURE: &[&str] = &["guided_named", "args_only", "code_agent", "md_bold"];
@@ -77,18 +81,6 @@ const MADE: &[Place] = &[
     ("after an announcement", |call| format!("Let me look at the directory first:\n{call}")),
 ];
 
-/// The turn of a text that arrives in pieces of this many characters.
-fn in_pieces(mender: &Mender, text: &str, size: usize) -> Turn {
-    let mut stream = mender.stream(&TurnOptions::new());
-    let mut turn = Turn::default();
-    let characters: Vec<char> = text.chars().collect();
-    for piece in characters.chunks(size) {
-        stream.push_to(piece.iter().collect::<String>(), &mut turn);
-    }
-    turn.extend(stream.finish(Finish::Stop));
-    turn
-}
-
 /// Reads every row in every place, whole and in pieces, and collects what is not as it should be.
 fn check(places: &[Place], rows: impl Fn(&Dialect) -> bool, is_right: impl Fn(&Turn, &str) -> bool) {
     let mender = Mender::new(&tools()).expect("tools");
@@ -99,7 +91,7 @@ fn check(places: &[Place], rows: impl Fn(&Dialect) -> bool, is_right: impl Fn(&T
             let text = write(&call);
             count += 1;
             for size in [text.len(), 1, 7] {
-                let turn = in_pieces(&mender, &text, size);
+                let turn = read_in_pieces(&mender, &text, size);
                 if !is_right(&turn, &text) {
                     let calls: Vec<_> = turn.calls.iter().map(|call| (&call.name, call.outcome())).collect();
                     wrong.push(format!(

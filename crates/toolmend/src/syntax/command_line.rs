@@ -3,6 +3,7 @@
 //! Models that were trained on shells write `read --file main.go`. The schema says which field is meant. Values without flags
 //! are read by `plain_value`.
 
+use super::subcommand::{self, Subcommand};
 use super::{ReadContext, number};
 use crate::json::text::{quote, quote_into};
 use crate::schema::guide::{KeyFit, SchemaPosition, Types, fold};
@@ -11,15 +12,27 @@ use crate::schema::guide::{KeyFit, SchemaPosition, Types, fold};
 // Case: syntax/command-line
 pub(super) fn read_command_line(text: &str, tool: &str, context: &ReadContext<'_>) -> Option<String> {
     let words = split_words(text)?;
-    let flagged = words.iter().any(|word| word.text.starts_with("--") && word.text.len() > 2 && !word.quoted);
     let root = context.guide.root();
-    if !flagged || takes_a_command(root, context) {
+    let subcommand = find_subcommand(&words, tool, context);
+    if !words.iter().any(Word::is_flag) || subcommand.is_none() && takes_a_command(root, context) {
         return None;
     }
+    let position_of_flags = subcommand.as_ref().map_or(root, |subcommand| subcommand.position);
     let mut words = words.into_iter().peekable();
     let mut members: Vec<(String, String)> = Vec::new();
     let mut positionals: Vec<String> = Vec::new();
-    if words.peek().is_some_and(|word| fold(&word.text) == fold(tool) || tool_ends_with(tool, &word.text)) {
+    let mut command = None;
+    if let Some(subcommand) = subcommand {
+        let word = words.next()?;
+        let member = (subcommand.field, quote(&word.text));
+        match subcommand.container {
+            Some(container) => command = Some((member, container)),
+            None => members.push(member),
+        }
+    } else if words
+        .peek()
+        .is_some_and(|word| fold(&word.text) == fold(tool) || tool_ends_with(tool, &word.text))
+    {
         words.next();
     }
     while let Some(word) = words.next() {
@@ -34,11 +47,12 @@ pub(super) fn read_command_line(text: &str, tool: &str, context: &ReadContext<'_
         let (name, value) = if let Some((name, value)) = flag.split_once('=') {
             (name.to_owned(), Some(value.to_owned()))
         } else {
-            let boolean = context.guide.types(context.guide.member(root, flag)) == Types::BOOLEAN;
+            let boolean =
+                context.guide.types(context.guide.member(position_of_flags, flag)) == Types::BOOLEAN;
             let next = words.next_if(|next| !boolean && (next.quoted || !next.text.starts_with("--")));
             (flag.to_owned(), next.map(|word| word.text))
         };
-        let (key, position) = find_property(&name, root, context)?;
+        let (key, position) = find_property(&name, position_of_flags, context)?;
         // `--no-cache` says that `cache` is false, unless there is such a field.
         // Case: syntax/negated-flag
         let negates = value.is_none() && (name.starts_with("no-") || name.starts_with("no_"));
@@ -57,7 +71,7 @@ pub(super) fn read_command_line(text: &str, tool: &str, context: &ReadContext<'_
     // Positional values go to the required fields that are still missing, if there are as many of them.
     let missing: Vec<(String, SchemaPosition)> = context
         .guide
-        .properties(root)
+        .properties(position_of_flags)
         .filter(|(name, _, required)| *required && !members.iter().any(|(known, _)| known == name))
         .map(|(name, position, _)| (name.to_owned(), position))
         .collect();
@@ -67,7 +81,29 @@ pub(super) fn read_command_line(text: &str, tool: &str, context: &ReadContext<'_
     for (value, (name, position)) in positionals.into_iter().zip(missing) {
         members.push((name, write_typed(&value, position, context)));
     }
-    Some(write_object(&members))
+    Some(match command {
+        Some((command, container)) => write_object(&[command, (container, write_object(&members))]),
+        None => write_object(&members),
+    })
+}
+
+/// Whether the text is a subcommand with flags, which belong to fields of their own. Only a tool that declares nothing but the
+/// command takes the whole line.
+pub(super) fn begins_with_subcommand(text: &str, context: &ReadContext<'_>) -> bool {
+    let Some(tool) = context.tool else { return false };
+    let Some(words) = split_words(text) else { return false };
+    let is_one = words.iter().any(Word::is_flag)
+        && words.first().is_some_and(|word| subcommand::is_subcommand(&word.text, tool, context));
+    is_one && context.guide.properties(context.guide.root()).count() != 1
+}
+
+fn find_subcommand(words: &[Word], tool: &str, context: &ReadContext<'_>) -> Option<Subcommand> {
+    let first = words.first().filter(|word| !word.quoted)?;
+    if !subcommand::is_subcommand(&first.text, tool, context) {
+        return None;
+    }
+    let flags = words.iter().filter(|word| word.is_flag());
+    subcommand::find_fields(flags.map(|word| word.text[2..].split('=').next().unwrap_or_default()), context)
 }
 
 /// The single required property, if it is a string.
@@ -136,6 +172,12 @@ fn write_object(members: &[(String, String)]) -> String {
 struct Word {
     text: String,
     quoted: bool,
+}
+
+impl Word {
+    fn is_flag(&self) -> bool {
+        self.text.starts_with("--") && self.text.len() > 2 && !self.quoted
+    }
 }
 
 /// Words as a shell splits them; `None` if a quote is left open, or if a shell would drop a quote or a backslash that may be

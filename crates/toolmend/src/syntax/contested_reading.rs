@@ -247,6 +247,10 @@ impl Reader<'_> {
         if odd && seen.quote_neighbours.comma || !types.has(Types::STRING) {
             self.contest(body.start);
         }
+        let starts_with_mark = matches!(self.text.window(body.start, 2), [b'"', b':' | b',']);
+        if self.has_triple_quote_at_one_end(body.clone()) || starts_with_mark {
+            self.contest(body.start);
+        }
         if seen.raw_quotes > 1 {
             return;
         }
@@ -257,6 +261,18 @@ impl Reader<'_> {
         if seen.escaped_quotes > 0 && slipped {
             self.contest(body.start);
         }
+    }
+
+    /// Whether the string has three quotes at its start or at its end: a delimiter of Python on one side only, or two quotes of
+    /// text. `x = ""` ends in an empty string.
+    // Case: syntax/three-quotes-on-one-side
+    fn has_triple_quote_at_one_end(&self, body: Range<usize>) -> bool {
+        let text = self.text.bytes(body);
+        let leading = text.iter().take_while(|byte| **byte == b'"').count();
+        let trailing = text.iter().rev().take_while(|byte| **byte == b'"').count();
+        let before = text.len().checked_sub(trailing + 1).and_then(|at| text.get(at));
+        let is_empty_string = before.is_none_or(|byte| b" =([{,:\t\n\\+".contains(byte));
+        leading == 2 || trailing == 2 && !is_empty_string
     }
 
     /// Whether every bracket in this range is closed, and none before it was opened.
@@ -296,10 +312,15 @@ impl Reader<'_> {
         let foreign = quote != Quote::Double && text.contains('"');
         // A blank before the comma may be text or not.
         let blank = text.len() < body.len() && self.text.byte(body.end) == Some(&b',');
+        // `"y": "4` may be a number with a quote too many.
+        // Case: syntax/number-with-one-quote
+        let is_number = number::is_scalar(text) && !self.wants_only_text(self.value_position());
         if text.is_empty()
+            || is_number
             || blank
             || foreign
             || !nests(text.as_bytes())
+            || text.starts_with([':', ','])
             || text.ends_with(['\'', '`', '’', '”', '‘', '“', '»', ',', ':'])
             || text.ends_with("\\\"n")
             || text.ends_with("\\\"t")
@@ -316,9 +337,30 @@ impl Reader<'_> {
             return;
         }
         let text = self.text.bytes(body.clone());
+        // `'it'\''s'` is an apostrophe to a shell.
+        // Case: syntax/shell-apostrophe-between-apostrophes
+        if memchr::memmem::find(text, b"'\\''").is_some() {
+            self.contest(body.start);
+        }
         let Some(first) = memchr::memchr(b'"', text) else { return };
+        // Case: syntax/quotes-inside-apostrophes
+        if first == 0 && text.len() > 1 && text.ends_with(b"\"") {
+            self.contest(body.start);
+        }
         let closes = matches!(text[first + 1..].trim_ascii_start().first(), Some(b',' | b':' | b']' | b'}'));
         if closes && memchr::memchr_iter(b'"', text).count() % 2 == 1 {
+            self.contest(body.start);
+        }
+    }
+
+    /// Contests a string in backticks in a document with JSON's own quotes, if it is a string or a scalar itself: the backticks may
+    /// be those of Markdown.
+    // Case: syntax/backticks-around-a-value
+    pub(super) fn contest_backticks(&mut self, body: Range<usize>) {
+        let text = self.text.str(body.clone());
+        let is_string = text.len() > 1 && text.starts_with('"') && text.ends_with('"');
+        let is_scalar = number::is_scalar(text) && !self.wants_only_text(self.value_position());
+        if self.has_proper_keys() && (is_string || is_scalar) {
             self.contest(body.start);
         }
     }
@@ -376,6 +418,10 @@ impl Reader<'_> {
     pub(super) fn contest_unquoted_value(&mut self, at: usize, text: &str) {
         // Escaped quotes, or an unpaired one, belong to a string whose own quotes are missing.
         let quotes = text.contains("\\\"") || text.ends_with('"') || text.matches('"').count() % 2 == 1;
+        // `*"Oslo"*` is a string between marks.
+        // Case: syntax/marks-around-a-string
+        let inside = text.trim_matches(|ch: char| !ch.is_alphanumeric() && ch != '"');
+        let quotes = quotes || inside.len() > 1 && inside.starts_with('"') && inside.ends_with('"');
         // Case: syntax/condition-as-value
         let slipped = text.ends_with([':', ';', ',', '=']) || text.ends_with(" ?");
         // Case: syntax/expression-as-value

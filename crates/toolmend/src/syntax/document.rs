@@ -14,9 +14,10 @@ use super::reading::{Cut, Death, FrameKind, Run, Survivor};
 use super::token::{self, Punctuation};
 use super::unquoted_value::{NUMBER, PLACEHOLDER};
 use super::{
-    CorrectedText, DoubtfulReading, MendedText, ReadContext, Reading, SeveralValues, conservation, doubtful,
-    enclosing_structure, encoding, implausible_reading, near_strict, notation, plain_value, reasoning,
-    rival_reading, surrounding_text, unbracketed, withdrawn_call,
+    CorrectedText, DoubtfulReading, MendedText, ReadContext, Reading, SeveralValues, conservation,
+    disputed_edits, doubtful, enclosing_members, enclosing_structure, encoding, implausible_reading,
+    near_strict, notation, plain_value, reasoning, rival_reading, surrounding_text, unbracketed,
+    withdrawn_call,
 };
 use crate::json::pointer;
 use crate::json::text::compact_into;
@@ -58,6 +59,12 @@ pub(super) fn read(text: &str, context: &ReadContext<'_>) -> Reading {
         if crate::json::strict::check(&current, context.policy.limits.depth).is_ok()
             && !current.trim_start().starts_with('"')
         {
+            let patch = layers.last().map(Patch::edits).unwrap_or_default();
+            if patch.iter().any(|edit| edit.kind == RepairKind::OverEscapingRemoved)
+                && disputed_edits::has_rare_escape(&current)
+            {
+                return refuse(Reason::Syntax, "a backslash of an over-escaped text may be text".to_owned());
+            }
             return Reading::One(MendedText { text: current.into_owned(), layers });
         }
     }
@@ -86,7 +93,9 @@ fn object_to_plain(
     context: &ReadContext<'_>,
 ) -> PlainReading {
     let Reading::One(mended) = &plain.own else { return plain };
-    match implausible_reading::find_objection(text, mended, encoded, context) {
+    let objection = implausible_reading::find_objection(text, mended, encoded, context)
+        .or_else(|| disputed_edits::find_dispute(text, mended, context));
+    match objection {
         Some(why) => PlainReading::certain(refuse(Reason::Syntax, why.to_owned())),
         None => plain,
     }
@@ -487,8 +496,10 @@ fn find_withdrawal(text: &str, context: &ReadContext<'_>, found: &FoundValues) -
     if spans.iter().any(|span| enclosing_structure::is_argument(text, span)) {
         return Some("the value is one of the arguments of a call".to_owned());
     }
-    if let [value] = drop_unlikely_values(text, &found.values)[..] {
-        let (span, own) = (value.start..value.end, compact_value(text, value));
+    // Several values side by side are in one structure.
+    let chosen = drop_unlikely_values(text, &found.values);
+    if let (Some(first), Some(last)) = (chosen.first(), chosen.last()) {
+        let (span, own) = (first.start..last.end.max(first.end), compact_value(text, first));
         if let Some(why) = enclosing_structure::find_structure(text, &span, &own, context.guide) {
             return Some(format!("the value is a part of a larger text: {why}"));
         }
@@ -510,7 +521,14 @@ fn choose_reading(text: &str, context: &ReadContext<'_>, found: FoundValues) -> 
         None => bracket,
     };
     let raw_strings = chosen.map_or(0, |value| value.raw_strings);
-    let own = choose_value(text, context, found);
+    // A slip may explain the object around it.
+    let in_object =
+        chosen.is_some_and(|value| enclosing_members::is_in_open_brace(text, &(value.start..value.end)));
+    let own = if in_object && !context.guide.declares(context.guide.root()) {
+        refuse(Reason::Syntax, "the value is inside an object that cannot be read".to_owned())
+    } else {
+        choose_value(text, context, found)
+    };
     let marks = match &own {
         Reading::One(mended) => {
             raw_strings + mended.layers.iter().map(doubtful::count_guesses).sum::<usize>()

@@ -9,7 +9,8 @@ use std::collections::HashSet;
 use super::contested_reading::nests;
 use super::document::{PlainReading, rate_strict_value, read_plain};
 use super::{
-    CorrectedText, DoubtfulReading, Likelihood, MendedText, ReadContext, Reading, implausible_reading, slips,
+    CorrectedText, DoubtfulReading, Likelihood, MendedText, ReadContext, Reading, disputed_edits,
+    implausible_reading, slips,
 };
 use crate::json::text::compact_json;
 use crate::json::tree::{Kind, Tree};
@@ -65,7 +66,11 @@ pub(super) fn compare_with_slips(text: &str, plain: PlainReading, context: &Read
             continue;
         }
         let value = compact_json(&mended.text);
-        let (completes, likelihood) = (correction.completes, correction.likelihood);
+        // It cannot be the answer, but it is a rival of others.
+        // Case: syntax/third-quote-raw
+        let is_disputed = disputed_edits::find_dispute(text, &mended, context).is_some();
+        let least = if is_disputed { Likelihood::OddText } else { Likelihood::Usual };
+        let (completes, likelihood) = (correction.completes, correction.likelihood.max(least));
         if let Some((known, _)) = corrected.iter_mut().find(|(_, known)| *known == value) {
             known.completes &= completes;
             known.likelihood = known.likelihood.min(likelihood);

@@ -6,8 +6,9 @@
 
 use std::ops::Range;
 
+use super::enclosing_members;
 use super::withdrawn_call::{first_part, last_part};
-use crate::schema::guide::Guide;
+use crate::schema::guide::{Guide, Types};
 
 /// More text than this on either side of a value is not searched.
 const NEARBY: usize = 4096;
@@ -42,6 +43,12 @@ pub(super) fn find_structure(
         return Some("it is under one of several headings");
     }
     let declares = guide.declares(guide.root());
+    if follows_key(before, &text[value.clone()], guide) {
+        return Some("it may be the value of the key before it");
+    }
+    if !declares && let Some(why) = enclosing_members::find_members(text, value) {
+        return Some(why);
+    }
     let is_key =
         |key: &str| if declares { guide.declares_key(guide.root(), key) } else { is_member_word(key) };
     let own_line = member_on_line(line_before).filter(|member| is_key(member.key));
@@ -78,13 +85,34 @@ pub(super) fn find_structure(
     (flags(line_before) || flags(line_after)).then_some("it is in the arguments of a command")
 }
 
+/// Whether the word before a value is a declared key that takes such a value, and that the value does not have itself:
+/// `--matrix [[1, 2]]`, `with value {…}`.
+// Case: syntax/value-after-its-key
+fn follows_key(before: &str, value: &str, guide: &Guide) -> bool {
+    const NEARBY_MARKS: usize = 8;
+    let is_word = |ch: char| ch.is_alphanumeric() || ch == '_';
+    let lead = before.trim_end_matches(|ch: char| !is_word(ch));
+    let word = lead.rsplit(|ch: char| !is_word(ch)).next().unwrap_or_default();
+    let root = guide.root();
+    if word.is_empty() || before.len() - lead.len() > NEARBY_MARKS || !guide.declares_key(root, word) {
+        return false;
+    }
+    let wanted = if value.starts_with('[') { Types::ARRAY } else { Types::OBJECT };
+    let types = guide.types(guide.member(root, word));
+    let has_itself = value.contains(&format!("\"{word}\"")) || value.contains(&format!("'{word}'"));
+    types.has(wanted) && types != Types::ALL && !has_itself
+}
+
 /// The name of the tag that is directly around the value.
 fn tag_around<'t>(before: &'t str, after: &str) -> Option<&'t str> {
     let open = before.trim_end().strip_suffix('>')?;
     let tag = &open[open.rfind('<')? + 1..];
-    let name = tag.split_whitespace().next().unwrap_or_default();
+    // `<parameter=path>` is closed by `</parameter>`, and what it says is the key.
+    let (name, key) = tag.split_once('=').unwrap_or((tag, tag));
+    let name = name.split_whitespace().next().unwrap_or_default();
+    let key = if key == tag { name } else { key.trim_matches('"') };
     let closer = after.trim_start().strip_prefix("</")?;
-    (!name.is_empty() && closer.starts_with(name) && closer[name.len()..].starts_with('>')).then_some(name)
+    (!name.is_empty() && closer.starts_with(name) && closer[name.len()..].starts_with('>')).then_some(key)
 }
 
 /// Whether another tag is closed before the value, or opened after it.
@@ -96,7 +124,7 @@ fn has_other_tag(before: &str, after: &str, tag: &str) -> bool {
 }
 
 /// Whether a word is written like a key. Labels such as `Note:` are capitalised, and `arguments:` announces the value.
-fn is_member_word(word: &str) -> bool {
+pub(super) fn is_member_word(word: &str) -> bool {
     const LABELS: &[&str] = &[
         "arguments",
         "args",
@@ -120,13 +148,13 @@ fn is_member_word(word: &str) -> bool {
 }
 
 /// A key, and what follows its separator on the line.
-struct Member<'t> {
-    key: &'t str,
-    value: &'t str,
+pub(super) struct Member<'t> {
+    pub(super) key: &'t str,
+    pub(super) value: &'t str,
 }
 
 /// The member that a line is: one word, `:` or `=`, and the rest. A web address or a time is none.
-fn member_on_line(line: &str) -> Option<Member<'_>> {
+pub(super) fn member_on_line(line: &str) -> Option<Member<'_>> {
     let body = line.trim_start().trim_start_matches(['-', '*', '•']).trim_start();
     let body = body.trim_start_matches(['"', '\'', '`', '*']);
     let end = body.find(|ch: char| !(ch.is_alphanumeric() || matches!(ch, '_' | '-' | '.')))?;
@@ -166,7 +194,15 @@ fn flag_keys(text: &str) -> impl Iterator<Item = &str> {
 pub(super) fn is_argument(text: &str, value: &Range<usize>) -> bool {
     let before = last_part(&text[..value.start], NEARBY);
     let after = first_part(&text[value.end..], NEARBY);
-    let named = before.trim_end().trim_end_matches(['"', '\'', '`']).ends_with('=');
+    let lead = before.trim_end();
+    // `write(amount: 5, items: […])` is a call, too.
+    // Case: syntax/list-among-named-arguments
+    let is_call = || {
+        before
+            .find('(')
+            .is_some_and(|at| before[..at].ends_with(|ch: char| ch.is_alphanumeric() || ch == '_'))
+    };
+    let named = lead.trim_end_matches(['"', '\'', '`']).ends_with('=') || lead.ends_with(':') && is_call();
     let beside = before.trim_end().ends_with(',') || after.trim_start().starts_with(',') || named;
     let open = before.bytes().fold(0i32, |open, byte| match byte {
         b'(' => open + 1,

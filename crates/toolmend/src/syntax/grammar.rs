@@ -8,7 +8,7 @@ use super::reader::Reader;
 use super::reading::{Frame, FrameKind, Next, Step};
 use super::token::{self, Punctuation, Quote};
 use crate::repair::RepairKind;
-use crate::schema::guide::KeyFit;
+use crate::schema::guide::{KeyFit, Types};
 use crate::syntax::Finish;
 
 /// Longer keys are not looked for: what looks like one is text.
@@ -177,6 +177,21 @@ impl Reader<'_> {
         }
     }
 
+    /// Whether the round brackets that close at `at` may be there only to group one scalar. In a document that has other
+    /// lists in round brackets they are a list.
+    fn may_be_grouped(&self, frame: &Frame, end: usize, at: usize) -> bool {
+        let types = self.guide.types(frame.position);
+        let is_unclear = types.has(Types::ARRAY) && types != Types::ARRAY;
+        let is_scalar = !matches!(self.text.byte(end - 1), Some(b'}' | b']' | b')'));
+        if frame.count != 1 || !is_unclear || !is_scalar || self.text.bytes(end..at).contains(&b',') {
+            return false;
+        }
+        self.spend_fuel(self.edits.len());
+        let lists =
+            self.edits.iter().filter(|edit| edit.kind == RepairKind::CallSyntaxRead && edit.with == "[");
+        lists.count() < 2
+    }
+
     /// Adds the comma that is missing after the value that ends at `end`.
     fn add_missing_comma(&mut self, end: usize) {
         // `"text," "key"`: the comma may have slipped into the text. After a number it may be written as a point.
@@ -241,7 +256,14 @@ impl Reader<'_> {
         if frame.kind.closer() == mark {
             match frame.kind {
                 FrameKind::Call => self.edit(at..at + len, "}", RepairKind::CallSyntaxRead),
-                FrameKind::Tuple => self.edit(at..at + len, "]", RepairKind::CallSyntaxRead),
+                FrameKind::Tuple => {
+                    // `(3)` is a number in brackets, and a list to who writes lists in round ones.
+                    // Case: syntax/one-value-in-round-brackets
+                    if self.may_be_grouped(&frame, end, at) {
+                        self.contest(at);
+                    }
+                    self.edit(at..at + len, "]", RepairKind::CallSyntaxRead);
+                }
                 _ if len > 1 => {
                     self.edit(
                         at..at + len,
@@ -637,6 +659,16 @@ impl Reader<'_> {
         let declared = self.guide.declares_key(frame.position, name);
         if self.text.colon_at(after).is_none() && !(declared && self.is_value_ahead(after)) {
             return Step::Dead("a colon after the key", after);
+        }
+        // A line of a log between members has neither a comma nor quotes.
+        // Case: syntax/line-of-a-log-between-members
+        let lacks_comma = self.edits.last().is_some_and(|edit| edit.kind == RepairKind::MissingCommaAdded);
+        if lacks_comma && !declared && self.has_proper_keys() {
+            let colon = self.text.colon_at(after).map_or(0, |(len, _)| len);
+            let value = self.after_trivia(after + colon);
+            if !self.is_value_ahead(value) {
+                self.contest(at);
+            }
         }
         self.edit(at..at, "\"", RepairKind::KeyQuoted);
         self.edit(end..end, "\"", RepairKind::KeyQuoted);

@@ -28,6 +28,31 @@ struct Rule {
     message: &'static str,
 }
 
+/// A quote in a spelling that is not JSON's.
+struct QuoteSpelling {
+    open: &'static str,
+    /// Empty if the string is closed by a plain quote.
+    close: &'static str,
+    /// Whether it is the quote of an encoding, which no key holds.
+    is_encoded: bool,
+}
+
+const fn quotes(open: &'static str, close: &'static str, is_encoded: bool) -> QuoteSpelling {
+    QuoteSpelling { open, close, is_encoded }
+}
+
+const QUOTES: &[QuoteSpelling] = &[
+    quotes("&quot;", "&quot;", true),
+    quotes("&#34;", "&#34;", true),
+    quotes("%22", "%22", true),
+    quotes("\u{ff02}", "\u{ff02}", true),
+    quotes("「", "」", false),
+    quotes("『", "』", false),
+    quotes("''", "''", false),
+    quotes("L\"", "", false),
+    quotes("$\"", "", false),
+];
+
 const RULES: &[Rule] = &[
     Rule { objects: has_odd_key, message: "a key holds remains of an encoding" },
     Rule { objects: has_markdown_escapes, message: "Markdown escapes may be text or not" },
@@ -39,7 +64,13 @@ const RULES: &[Rule] = &[
     Rule { objects: moves_sign_into_string, message: "a sign beside a quote may be an operator" },
     Rule { objects: has_foreign_quote, message: "a quote in another spelling may delimit the string" },
     Rule { objects: joins_alternatives, message: "two strings with an operator between them are no string" },
-    Rule { objects: quotes_residue, message: "a number or a word of JSON has something after it" },
+    Rule { objects: has_transport_marks, message: "marks of a transport are between the pieces of the text" },
+    Rule { objects: mixes_depths, message: "one string is escaped twice, and another may be" },
+    Rule {
+        objects: splits_number,
+        message: "a blank between two numbers may be a lost comma or part of a number",
+    },
+    Rule { objects: lacks_its_start, message: "the start of the text may be lost" },
     Rule { objects: wraps_arguments, message: "the name before the object may be its label" },
 ];
 
@@ -75,7 +106,7 @@ impl Evidence<'_> {
 
 /// Keys with control characters, entities or letters of a wrong decoding are no names.
 fn has_odd_key(evidence: &Evidence<'_>) -> bool {
-    const REMAINS: &[&str] = &["&quot;", "&#34;", "&amp;", "%22", "\u{ff02}", "â€", "\u{fffd}"];
+    const REMAINS: &[&str] = &["&amp;", "â€", "\u{fffd}"];
     let may_be_odd = |edit: &Edit| {
         matches!(
             edit.kind,
@@ -92,8 +123,16 @@ fn has_odd_key(evidence: &Evidence<'_>) -> bool {
         return false;
     }
     let is_odd = |key: &str| {
-        key.contains(|ch: char| ch.is_control() && !matches!(ch, '\n' | '\r' | '\t'))
+        key.contains(|ch: char| ch.is_control() && !matches!(ch, '\n' | '\t'))
+            // Case: syntax/key-without-letters
+            || key.is_empty()
+            // Case: syntax/member-in-the-quotes-of-a-key
+            || key.contains("\":") || key.len() > 1 && key.starts_with('"') && key.ends_with('"')
+            || evidence.has(RepairKind::MarkCorrected) && key.contains(':')
             || REMAINS.iter().any(|remains| key.contains(remains))
+            || QUOTES.iter().any(|quote| quote.is_encoded && key.contains(quote.open.trim_end_matches(';')))
+            // Case: syntax/key-with-a-closing-mark
+            || key.ends_with(['»', '”', '’', '」', '』']) || key.starts_with(['«', '“', '‘', '「', '『'])
             || !evidence.declares && key.contains("\\_")
             || is_timestamp(key)
             // A quote of another kind that belongs to the delimiter.
@@ -201,25 +240,27 @@ fn has_fourth_quote(evidence: &Evidence<'_>) -> bool {
     evidence.has(RepairKind::TripleQuotesReplaced) && ["\"\"\"\"", "''''"].iter().any(|run| closes(run))
 }
 
-/// `@"x"` and `"key"?: 1`: a sign of another language that was swapped with the quote beside it.
+/// `@"x"` and `"key"?: 1`: a sign of another language that was swapped with the quote beside it. A path may have lost its
+/// first mark to the other side of the quote.
 // Case: syntax/sign-before-a-quote
 fn moves_sign_into_string(evidence: &Evidence<'_>) -> bool {
+    // `L"x"`, `N"x"` and `q"x"` are strings of C, SQL and Perl; the last three are blanks and line ends of tokenizers and logs.
+    const SIGNS: &str = "?@$#!%&~^*=<>|`LNEUq\u{120}\u{2581}\u{21a9}";
+    let is_sign = |ch: char| ch.is_control() && !ch.is_whitespace() || SIGNS.contains(ch);
     let swapped = evidence.edits.iter().filter(|edit| edit.kind == RepairKind::MarksSwapped);
-    swapped
-        .map(|edit| &evidence.text[edit.start..edit.end])
-        .any(|marks| marks.contains(['?', '@', '$', '#', '!', '%', '&']))
+    swapped.map(|edit| &evidence.text[edit.start..edit.end]).any(|marks| marks.contains(is_sign))
 }
 
 /// `&quot;Oslo"` and `"Oslo＂`: beside a quote that was added there is one in another spelling.
 // Case: syntax/entity-for-a-quote
 // Case: syntax/wide-quote-for-a-quote
 fn has_foreign_quote(evidence: &Evidence<'_>) -> bool {
-    const OPENERS: &[&str] = &["&quot;", "&#34;", "%22", "\u{ff02}", "「", "『", "''", "L\"", "$\""];
-    const CLOSERS: &[&str] = &["&quot;", "&#34;", "%22", "\u{ff02}", "」", "』", "''"];
     let is_beside = |edit: &Edit| {
-        let (before, after) = (&evidence.text[..edit.start], &evidence.text[edit.start..]);
-        CLOSERS.iter().any(|quote| before.ends_with(quote))
-            || OPENERS.iter().any(|quote| after.starts_with(quote))
+        // Half of it may have been taken for the quote.
+        let (before, after) = (&evidence.text[..edit.end], &evidence.text[edit.start..]);
+        QUOTES.iter().any(|quote| {
+            !quote.close.is_empty() && before.ends_with(quote.close) || after.starts_with(quote.open)
+        })
     };
     let added = |edit: &&Edit| {
         edit.kind == RepairKind::MissingQuoteAdded
@@ -232,9 +273,10 @@ fn has_foreign_quote(evidence: &Evidence<'_>) -> bool {
 // Case: syntax/alternatives-in-a-value
 fn joins_alternatives(evidence: &Evidence<'_>) -> bool {
     const OPERATORS: &[&str] = &["|", "or", "and", "->", "=>", "/", "-", "→", "?:", "??"];
-    let quotes: Vec<&Edit> =
-        evidence.edits.iter().filter(|edit| edit.kind == RepairKind::InnerQuoteEscaped).collect();
-    let [first, second] = quotes.as_slice() else { return false };
+    let mut quotes = evidence.edits.iter().filter(|edit| edit.kind == RepairKind::InnerQuoteEscaped);
+    let (Some(first), Some(second), None) = (quotes.next(), quotes.next(), quotes.next()) else {
+        return false;
+    };
     let Some(between) = evidence.text.get(first.end..second.start) else { return false };
     let between = between.trim_start_matches('"');
     let is_spaced = between.starts_with(char::is_whitespace) && between.ends_with(char::is_whitespace);
@@ -243,23 +285,87 @@ fn joins_alternatives(evidence: &Evidence<'_>) -> bool {
     is_spaced && (OPERATORS.contains(&words) || is_ternary || words.starts_with("/*"))
 }
 
-/// `true<|eot_id|>` and `3 <!-- note -->`: a literal that is quoted together with what was written after it.
-// Case: syntax/token-after-a-literal
-fn quotes_residue(evidence: &Evidence<'_>) -> bool {
-    const RESIDUES: &[&str] = &["<|", "<!--", "\u{feff}", "\0", "[EOT]", "</s>", "--", "..."];
-    let is_residue = |text: &str| {
-        let word = ["true", "false", "null", "True", "False", "None"]
-            .iter()
-            .find_map(|word| text.strip_prefix(word))
-            .or_else(|| {
-                let rest =
-                    text.trim_start_matches(['-', '+']).trim_start_matches(|ch: char| ch.is_ascii_digit());
-                (rest.len() < text.trim_start_matches(['-', '+']).len()).then_some(rest)
-            });
-        word.is_some_and(|rest| RESIDUES.iter().any(|residue| rest.trim_start().starts_with(residue)))
+/// Lengths of pieces between raw line breaks, as HTTP sends them, or lines that mail divided with `=`. They are in a string, and no
+/// other line break is.
+// Case: syntax/length-of-a-piece-in-a-string
+fn has_transport_marks(evidence: &Evidence<'_>) -> bool {
+    if !evidence.has(RepairKind::ControlCharacterEscaped) {
+        return false;
+    }
+    let is_digit = |byte: u8| byte.is_ascii_hexdigit() && !byte.is_ascii_uppercase();
+    let is_length = |line: &str| (1..=6).contains(&line.len()) && line.bytes().all(is_digit);
+    let (mut pieces, mut lengths) = (0, 0);
+    for piece in evidence.text.split("\r\n") {
+        pieces += 1;
+        lengths += usize::from(is_length(piece));
+    }
+    let breaks = evidence.text.matches('\n').count();
+    let is_divided = breaks > 0 && breaks == evidence.text.matches("=\n").count();
+    lengths > 0 && pieces <= 2 * lengths + 3 || is_divided
+}
+
+/// `{"a": "\\"x\\"", "b": "1\\n2"}`: if the quotes of one string are escaped once too often, so are the line breaks of another.
+// Case: syntax/one-string-escaped-twice
+fn mixes_depths(evidence: &Evidence<'_>) -> bool {
+    let bytes = evidence.text.as_bytes();
+    if !evidence.has(RepairKind::OverEscapedQuoteFixed) {
+        return false;
+    }
+    // `C:\\new` is a path.
+    let ends_line = |at: usize| !bytes.get(at + 2).is_some_and(u8::is_ascii_lowercase);
+    let mut breaks = memchr::memmem::find_iter(bytes, b"\\n").filter(|&at| ends_line(at)).peekable();
+    breaks.peek().is_some() && breaks.all(|at| bytes[..at].ends_with(b"\\"))
+}
+
+/// `[64 0, 480]` and `[3 3, 4]`: a number that a blank divides, or one that is written twice. Between other numbers the blank
+/// is a lost comma.
+// Case: syntax/blank-between-two-numbers
+fn splits_number(evidence: &Evidence<'_>) -> bool {
+    let added = evidence.edits.iter().filter(|edit| edit.kind == RepairKind::MissingCommaAdded);
+    added.map(|edit| evidence.text.split_at(edit.start)).any(|(before, after)| {
+        let is_digit = |ch: char| ch.is_ascii_digit();
+        let next = after.trim_start_matches([' ', '\t']);
+        let next = &next[..next.len() - next.trim_start_matches(is_digit).len()];
+        let last = &before[before.trim_end_matches(is_digit).len()..];
+        let uses_commas = before.trim_end_matches(is_digit).trim_end().ends_with(',')
+            || after.trim_start().trim_start_matches(is_digit).trim_start().starts_with(',');
+        let is_divided = next.starts_with('0') || next == last;
+        uses_commas && !last.is_empty() && !next.is_empty() && is_divided
+    })
+}
+
+/// `xt": "a"}` and `, "n": 1}`: the opening bracket is missing, and so is the quote of the first key or what came before a comma.
+/// More may be missing with them.
+// Case: syntax/start-of-the-text-lost
+fn lacks_its_start(evidence: &Evidence<'_>) -> bool {
+    let mut edits = evidence.edits.iter().filter(|edit| evidence.text[..edit.start].trim().is_empty());
+    let (mut opens, mut lacks) = (false, false);
+    edits.by_ref().for_each(|edit| match edit.kind {
+        RepairKind::MissingOpenerAdded => opens = true,
+        RepairKind::MissingQuoteAdded | RepairKind::ExtraCommaRemoved => lacks = true,
+        _ => {}
+    });
+    let guide = evidence.context.guide;
+    // `{ty": "Oslo"}`: a first key without its quote that nobody declares may lack letters.
+    // Case: syntax/first-key-without-its-start
+    let bytes = evidence.text.as_bytes();
+    let opened = evidence.edits.iter().find(|edit| edit.kind == RepairKind::MissingQuoteAdded);
+    let is_first = opened.is_some_and(|edit| {
+        evidence.declares
+            && bytes[..edit.start].trim_ascii() == b"{"
+            && bytes.get(edit.start).is_some_and(u8::is_ascii_alphanumeric)
+    });
+    let (opens, lacks) = (opens || is_first, lacks || is_first);
+    let is_declared = || {
+        let tree = Tree::of_strict(&evidence.mended.text);
+        if tree.nodes.is_empty() {
+            return false;
+        }
+        let first = tree.children(0).next().and_then(|first| tree.key(first));
+        first.is_some_and(|key| guide.declares_key(guide.root(), &key))
+            && !evidence.text.trim_start().starts_with(',')
     };
-    let quoted = evidence.edits.iter().filter(|edit| edit.kind == RepairKind::ValueQuoted);
-    quoted.map(|edit| &evidence.text[edit.start..]).any(is_residue)
+    opens && lacks && !is_declared()
 }
 
 /// `"arguments": {…}` without braces around it: a label that the schema does not declare.
@@ -269,14 +375,23 @@ fn wraps_arguments(evidence: &Evidence<'_>) -> bool {
     let opens = evidence.edits.iter().any(|edit| {
         edit.kind == RepairKind::MissingOpenerAdded && evidence.text[..edit.start].trim().is_empty()
     });
-    if !opens {
+    let guide = evidence.context.guide;
+    // A schema that takes anything takes the label as well.
+    let takes_label =
+        evidence.declares && !guide.is_closed(guide.root()) && guide.required(guide.root()) == 0;
+    if !opens && !takes_label {
         return false;
     }
     let tree = Tree::of_strict(&evidence.mended.text);
+    // Half a surrogate is not strict, and has no tree.
+    if tree.nodes.is_empty() {
+        return false;
+    }
     let mut members = tree.children(0);
     let (Some(only), None) = (members.next(), members.next()) else { return false };
-    let guide = evidence.context.guide;
     let is_label =
         tree.key(only).is_some_and(|key| LABELS.contains(&&*key) && !guide.declares_key(guide.root(), &key));
-    is_label && tree.nodes[only].kind == Kind::Object
+    let holds_text =
+        || takes_label && tree.string(only).is_some_and(|text| text.trim_start().starts_with('{'));
+    is_label && (tree.nodes[only].kind == Kind::Object || holds_text())
 }

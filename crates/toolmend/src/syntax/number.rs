@@ -65,6 +65,32 @@ pub(super) fn is_cut_literal(word: &str) -> bool {
     CUT.iter().any(|cut| cut.eq_ignore_ascii_case(word))
 }
 
+/// Whether a word is a literal with one letter lost or doubled, or with its letters in another order. `nul` may be cut off or
+/// misspelt, and it may be text.
+// Case: syntax/literal-of-another-notation
+pub(super) fn is_misspelt_literal(word: &str) -> bool {
+    let lower = word.to_ascii_lowercase();
+    let sorted = |word: &str| {
+        let mut letters = word.as_bytes().to_vec();
+        letters.sort_unstable();
+        letters
+    };
+    word.len() < MAX_LITERAL
+        && ["null", "true", "false"].iter().any(|literal| {
+            let (short, long) =
+                if word.len() < literal.len() { (&*lower, *literal) } else { (*literal, &*lower) };
+            let (ends, starts) = (short.as_bytes(), long.as_bytes());
+            let lead = ends.iter().zip(starts).take_while(|(one, other)| one == other).count();
+            let tail = ends[lead..].iter().rev().zip(starts.iter().rev());
+            let tail = tail.take_while(|(one, other)| one == other).count();
+            let is_one_off = long.len() - short.len() == 1 && lead + tail == short.len();
+            is_one_off || *literal != lower && sorted(literal) == sorted(&lower)
+        })
+}
+
+/// No literal has more letters, nor one that is misspelt.
+const MAX_LITERAL: usize = 8;
+
 /// Whether a word is a literal or a number, in any spelling.
 pub(super) fn is_scalar(word: &str) -> bool {
     parse_literal(word).is_some() || spell_as_json(word).is_some()

@@ -5,7 +5,7 @@
 //! table says which form a field has, another one which field a well-known tool means.
 
 use super::notation::{begins_with_member, holds_member};
-use super::{Finish, MendedText, ReadContext, surrounding_text, value_form};
+use super::{Finish, MendedText, ReadContext, command_line, spelled_out_field, surrounding_text, value_form};
 use crate::json::strict;
 use crate::json::text::{quote, quote_into, unquote};
 use crate::patch::{Edit, Patch};
@@ -62,6 +62,10 @@ pub(super) fn read(text: &str, context: &ReadContext<'_>) -> Option<MendedText> 
     }
     let quoted = trimmed.starts_with('"');
     let (field, position) = find_field(context)?;
+    let is_key = |word: &str| context.guide.declares_key(context.guide.root(), word);
+    if spelled_out_field::is_spelled_out(trimmed, &field, is_key) {
+        return None;
+    }
     let form = value_form::of_field(&field, position, context);
     let value = if quoted {
         if strict::check_string(trimmed.as_bytes(), 0) != Ok(trimmed.len()) {
@@ -75,7 +79,7 @@ pub(super) fn read(text: &str, context: &ReadContext<'_>) -> Option<MendedText> 
     } else {
         // Text with flags is a command line: the value of a command, or arguments for `command_line` to read.
         let has_flags = trimmed.split_whitespace().any(|word| word.starts_with("--") && word.len() > 2);
-        if has_flags && !form.has_flags() {
+        if has_flags && (!form.has_flags() || command_line::begins_with_subcommand(trimmed, context)) {
             return None;
         }
         let value = if form.keeps_blanks() { text } else { trimmed };
@@ -97,15 +101,9 @@ pub(super) fn read(text: &str, context: &ReadContext<'_>) -> Option<MendedText> 
 /// The field that a plain value goes to, if there is one and nothing else is required.
 fn find_field(context: &ReadContext<'_>) -> Option<(String, SchemaPosition)> {
     let (guide, root, tool) = (context.guide, context.guide.root(), context.tool?);
-    let folded = fold(tool);
-    let names = MAIN_FIELDS
-        .iter()
-        .find(|(_, tools)| tools.contains(&tool))
-        .or_else(|| MAIN_FIELDS.iter().find(|(_, tools)| tools.iter().any(|name| fold(name) == folded)))
-        .map(|row| row.0);
     if !guide.declares(root) {
         // Without declared fields only the hint or the well-known name says what is meant.
-        let field = context.main_field.or_else(|| names?.first().copied())?;
+        let field = context.main_field.or_else(|| main_field_of(tool, |names| names.first().copied()))?;
         return (guide.root() == SchemaPosition::ANY || context.main_field.is_some())
             .then(|| (field.to_owned(), SchemaPosition::ANY));
     }
@@ -120,7 +118,7 @@ fn find_field(context: &ReadContext<'_>) -> Option<(String, SchemaPosition)> {
         (None, Some((name, ..)), None) => name,
         (None, Some(_), Some(_)) => return None,
         (None, None, _) => {
-            let known = names.and_then(|names| names.iter().find_map(|name| declared(name)));
+            let known = main_field_of(tool, |names| names.iter().find_map(|name| declared(name)));
             let mut strings = guide.properties(root).filter(|(_, position, _)| is_string(*position));
             let only = strings.next().filter(|_| strings.next().is_none()).map(|(name, ..)| name);
             known.or(only)?
@@ -129,6 +127,23 @@ fn find_field(context: &ReadContext<'_>) -> Option<(String, SchemaPosition)> {
     let (name, position, _) = guide.properties(root).find(|(name, ..)| *name == field)?;
     let complete = guide.properties(root).all(|(other, _, required)| !required || other == name);
     (complete && is_string(position)).then(|| (name.to_owned(), position))
+}
+
+/// The field of a well-known tool, as `choose` picks it from the names that it has. The exact name of the tool counts first.
+/// Otherwise case and separators do not matter, as long as only one field results: `READ` is `read` or `Read`.
+// Case: syntax/main-field-either-case
+fn main_field_of<'f>(
+    tool: &str,
+    choose: impl Fn(&'static [&'static str]) -> Option<&'f str>,
+) -> Option<&'f str> {
+    if let Some((names, _)) = MAIN_FIELDS.iter().find(|(_, tools)| tools.contains(&tool)) {
+        return choose(names);
+    }
+    let folded = fold(tool);
+    let alike = MAIN_FIELDS.iter().filter(|(_, tools)| tools.iter().any(|name| fold(name) == folded));
+    let mut fields = alike.filter_map(|(names, _)| choose(names));
+    let field = fields.next()?;
+    fields.all(|other| other == field).then_some(field)
 }
 
 /// Whether the text is a call of the tool, a list of words that starts with a key, a key by itself, or ends in a marker.

@@ -191,8 +191,10 @@ impl Reader<'_> {
         }
         let body = open.end..end.at;
         let body_range = body.clone();
-        if quote == Quote::Single {
-            self.contest_mixed_quotes(body.clone());
+        match quote {
+            Quote::Single => self.contest_mixed_quotes(body.clone()),
+            Quote::Backtick => self.contest_backticks(body.clone()),
+            _ => {}
         }
         if seen.raw_quotes > 0 {
             let nested = if seen.swallowed == SwallowedText::Bracketed && scan.at == end.at {

@@ -186,10 +186,21 @@ impl Reader<'_> {
         let holes = quote == Quote::Backtick
             && memchr::memmem::find_iter(content, b"${").any(|at| !content[..at].ends_with(b"\\"));
         let judged = backslashes::judge(content, quote);
-        if holes || judged == Backslashes::Contested {
+        if holes || judged == Backslashes::Contested && !self.is_name_of_call(content) {
             self.contest(start);
         }
         judged
+    }
+
+    /// Whether this string names a call: a word under `name` where nothing is declared. Whoever looks the tool up knows names with
+    /// escapes.
+    // Case: dialects/hermes_json/markdown-name
+    fn is_name_of_call(&self, content: &[u8]) -> bool {
+        let [frame] = &self.stack[..] else { return false };
+        let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.\\".contains(byte);
+        self.text.bytes(frame.key.0..frame.key.1) == b"name"
+            && !self.guide.declares(frame.position)
+            && content.iter().all(is_word)
     }
 
     /// Escapes the quotes of a string that has many of them and nothing else to repair, in one edit from the first to the

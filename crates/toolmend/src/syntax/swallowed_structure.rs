@@ -46,12 +46,12 @@ impl Reader<'_> {
         let stutters = quote == Quote::Double
             && raw_quotes % 2 == 1
             && raw_quotes <= MAX_REPEATED_QUOTES
-            && (is_stutter(content) || self.repeats_element(body.clone()));
+            && (is_stutter(content) || self.repeats_element(body.clone()))
+            || quote == Quote::Double && raw_quotes <= MAX_REPEATED_QUOTES && is_written_twice(content);
         let quote_mark = if quote == Quote::Single { b'\'' } else { b'"' };
         let restarts = quote == Quote::Double && self.restarts_member(body.clone());
         let is_expression = matches!(quote, Quote::Double | Quote::Single)
             && raw_quotes.is_multiple_of(2)
-            && memchr::memmem::find(content, b"\\\"").is_none()
             && joins_two_strings(content, quote_mark);
         if is_cut
             || doubled
@@ -148,7 +148,9 @@ impl Reader<'_> {
             let is_junction = match bytes.get(next) {
                 Some(b']' | b'}') => true,
                 Some(b',') => opens_line(next) || opens_bracket(next),
-                Some(b':') => self.is_free_key(start..start + found, quote),
+                Some(b':') => {
+                    self.is_free_key(start..start + found, quote) || self.is_key_in_array(start + next + 1)
+                }
                 _ => self.only_scalars_follow(start + at..start + bytes.len(), quote),
             };
             if is_junction {
@@ -174,6 +176,13 @@ impl Reader<'_> {
         !name.is_empty() && self.guide.match_key(frame.position, name) == KeyFit::Unknown
     }
 
+    /// Whether a value follows a colon in an array, which has no keys: `["bash": ["bash", "-lc"]`.
+    // Case: syntax/key-inside-an-array
+    fn is_key_in_array(&self, after: usize) -> bool {
+        let in_array = self.stack.last().is_some_and(|frame| !frame.kind.is_object());
+        in_array && matches!(self.text.byte(self.text.skip_whitespace(after)), Some(b'[' | b'{' | b'"'))
+    }
+
     /// Whether an array goes on with numbers and literals up to the next quote: `"a" 1 null "b"`.
     // Case: syntax/scalars-between-strings
     fn only_scalars_follow(&self, range: Range<usize>, quote: Quote) -> bool {
@@ -196,7 +205,13 @@ const MAX_JOINT: usize = 24;
 // Case: syntax/one-string-or-another
 fn joins_two_strings(content: &[u8], quote: u8) -> bool {
     let is_joint = |byte: u8| byte.is_ascii_whitespace() || b"|/-&+<>*,;?".contains(&byte);
-    let Some(first) = memchr::memchr(quote, content).filter(|&first| first > 0) else { return false };
+    let is_escaped = |at: usize| content[..at].ends_with(b"\\");
+    let first = memchr::memchr_iter(quote, content).find(|&at| !is_escaped(at));
+    let Some(first) = first.filter(|&first| first > 0) else { return false };
+    // After one escaped quote, the first plain one may close it.
+    if memchr::memchr_iter(quote, &content[..first]).count() % 2 == 1 {
+        return false;
+    }
     let before = content[first - 1];
     // `f" {x} "` opens with a letter.
     let is_prefix = matches!(before.to_ascii_lowercase(), b'r' | b'b' | b'f' | b'u')
@@ -282,6 +297,19 @@ fn is_stutter(content: &[u8]) -> bool {
         start = pair[0] + 1;
     }
     false
+}
+
+/// Whether the text before the first quote is the text after the last one, with nothing but marks between them: `x", "x`.
+// Case: syntax/string-written-twice
+fn is_written_twice(content: &[u8]) -> bool {
+    let is_plain = |at: &usize| !content[..*at].ends_with(b"\\");
+    let first = memchr::memchr_iter(b'"', content).find(is_plain);
+    let last = memchr::memrchr_iter(b'"', content).find(is_plain);
+    let (Some(first), Some(last)) = (first, last) else { return false };
+    let between = content.get(first + 1..last).unwrap_or_default();
+    first > 0
+        && content[..first] == content[last + 1..]
+        && between.iter().all(|byte| byte.is_ascii_whitespace() || b",:\"".contains(byte))
 }
 
 /// Whether two apostrophes are between letters.

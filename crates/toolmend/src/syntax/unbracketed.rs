@@ -29,7 +29,10 @@ pub(super) fn read_unbracketed(reader: &mut Reader<'_>, context: &ReadContext<'_
     if let Some(opener) = find_missing_opener(reader, start, context) {
         let mut run = reader.read_members(start, start, FrameKind::Implicit, opener);
         let quoted = matches!(reader.text.punctuation_at(start), Some((Punctuation::Quote(_), _)));
-        if !quoted && run.best.as_ref().is_some_and(|best| has_bare_lines(reader.text.rest(0), best)) {
+        let swallows = |best: &Survivor| {
+            has_bare_lines(reader.text.rest(0), best) || holds_assignments(reader.text.rest(0), best)
+        };
+        if !quoted && run.best.as_ref().is_some_and(swallows) {
             run.best = None;
         }
         if let Some(best) = &mut run.best {
@@ -50,6 +53,23 @@ pub(super) fn read_unbracketed(reader: &mut Reader<'_>, context: &ReadContext<'_
 // Case: syntax/half-read-block-scalar
 fn has_bare_lines(text: &str, best: &Survivor) -> bool {
     bare_values(text, best).any(|value| value.contains('\n'))
+}
+
+/// Whether a bare value holds another assignment, as in a query string or a command line. Then it has swallowed members.
+// Case: syntax/query-string-without-schema
+// Case: syntax/flags-without-schema
+fn holds_assignments(text: &str, best: &Survivor) -> bool {
+    let is_assignment = |part: &str| {
+        let name = part.trim_start_matches('-');
+        let length = name.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+        length > 0 && name[length..].starts_with('=') && !name[length..].starts_with("==")
+    };
+    bare_values(text, best).any(|value| {
+        value
+            .split(['&', ';', ' ', '\t', '|'])
+            .skip(1)
+            .any(|part| is_assignment(part) || part.starts_with("--"))
+    })
 }
 
 /// The values that were quoted by the reader.
@@ -110,6 +130,10 @@ fn find_missing_opener(
     // Base64 ends like that.
     // Case: syntax/main-field-encoded
     if assigns && !declared && reader.text.rest(key.after).trim().is_empty() {
+        return None;
+    }
+    // A flag is no key.
+    if assigns && !declared && reader.text.byte(start) == Some(&b'-') {
         return None;
     }
     if assigns && !quoted && !closed {

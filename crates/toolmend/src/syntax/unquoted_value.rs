@@ -72,6 +72,7 @@ const MARKS: &[(&str, &str)] = &[
     ("q{", "}"),
     ("@{", "}"),
     ("%{", "}"),
+    ("$(", ")"),
 ];
 
 /// Whether a bare value is between marks of another notation: they would end up in the string.
@@ -80,23 +81,81 @@ fn is_marked(text: &str) -> bool {
     let encoded = text.strip_prefix('%').and_then(|rest| rest.get(..2));
     let is_encoded = encoded.is_some_and(|code| code.bytes().all(|byte| byte.is_ascii_hexdigit()));
     is_encoded
+        || is_tagged(text)
         || MARKS.iter().any(|(open, close)| {
             let rest = text.strip_prefix(open).and_then(|rest| rest.strip_suffix(close));
             rest.is_some_and(|rest| !rest.is_empty())
         })
 }
 
-/// Whether a bare value is a number or a literal with something before or after it: `7 and`, `1000: 1000`, `$3`, `!true`, `3f`.
-/// Where nothing asks for text, it is a damaged scalar or a text.
+/// Whether a bare value is between two tags of one name: `<string>Oslo</string>`.
+fn is_tagged(text: &str) -> bool {
+    let Some((name, rest)) = text.strip_prefix('<').and_then(|rest| rest.split_once('>')) else {
+        return false;
+    };
+    let name = name.split_whitespace().next().unwrap_or_default();
+    let closer = rest.rfind("</").map(|at| rest[at + 2..].trim_end_matches('>'));
+    !name.is_empty() && closer == Some(name)
+}
+
+/// Whether a bare value starts or ends with a number or a literal that has something beside it, or is nearly a literal: `7 and`,
+/// `$3`, `!true`, `3f`, `true|false`, `data: 1`, `flase`, `yes`. Where nothing asks for text, it is a damaged scalar or a text.
 // Case: syntax/scalar-with-more
+// Case: syntax/literal-of-another-notation
 fn has_more_than_a_scalar(text: &str) -> bool {
-    const SIGNS: &[char] = &['$', '~', '!', '^', '&', '*', '=', '<', '>', '%', '#', '@', '(', '€'];
-    const SUFFIXES: &[char] = &['f', 'F', 'L', 'l', 'u', 'U', 'n', ')', '!', ':', '%', '$', '€', '*', '?'];
-    let is_scalar = |word: &str| number::is_scalar(word);
-    let first = text.split_whitespace().next().unwrap_or_default();
-    let rest = text.trim_start_matches(SIGNS).trim_end_matches(SUFFIXES);
-    first.len() < text.len() && is_scalar(first.trim_end_matches([':', '.', '|', '-', ';']))
-        || rest.len() < text.len() && is_scalar(rest)
+    const OTHER_LITERALS: &[&str] =
+        &["yes", "no", "on", "off", "t", "f", "y", "n", "n/a", "~", "l", "o", "nu", "tr"];
+    if text.contains("..") && text.starts_with(|ch: char| ch.is_ascii_digit()) {
+        return true;
+    }
+    if is_date_or_time(text) {
+        return false;
+    }
+    let is_named = OTHER_LITERALS.iter().any(|word| word.eq_ignore_ascii_case(text));
+    let is_mark = |ch: char| !(ch.is_alphanumeric() || matches!(ch, '.' | '_'));
+    let first = text.trim_start_matches(is_mark).split(is_mark).next().unwrap_or_default();
+    let tail = text.trim_end_matches(is_mark);
+    let last = tail.rsplit(is_mark).next().unwrap_or_default();
+    // The last part of a path, of an id or of a call is no scalar.
+    let is_apart = tail[..tail.len() - last.len()].ends_with([' ', '\t', '\n', ':', '|', '>', '=', '!', '$']);
+    let is_scalar = |word: &str| number::is_scalar(word.trim_matches('.'));
+    is_named
+        || number::is_misspelt_literal(text)
+        || ["true", "false", "null"].contains(&last.rsplit('.').next().unwrap_or_default())
+        || text.contains(' ') && text.split_whitespace().next_back().is_some_and(number::is_scalar)
+        || is_scalar(first)
+        || starts_with_scalar(first)
+        || is_apart && is_scalar(last)
+}
+
+/// Whether letters follow a number or a literal directly: `1u32`, `falsefoo`. A word of hexadecimal digits is an id.
+fn starts_with_scalar(word: &str) -> bool {
+    const LEAST_ID: usize = 6;
+    let is_id = word.len() >= LEAST_ID && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_number =
+        word.starts_with(|ch: char| ch.is_ascii_digit()) && word.contains(|ch: char| ch.is_alphabetic());
+    is_number && !is_id || ["true", "false", "null"].iter().any(|literal| word.starts_with(literal))
+}
+
+/// Whether a bare value has the digits and marks of a date or a time: `2024-01-05`, `10:30`.
+fn is_date_or_time(text: &str) -> bool {
+    let is_mark = |ch: char| "-:./TZ+ ".contains(ch);
+    let count = |mark: char| text.matches(mark).count();
+    text.starts_with(|ch: char| ch.is_ascii_digit())
+        && text.chars().all(|ch| ch.is_ascii_digit() || is_mark(ch))
+        && (count('-') > 1 || count('/') > 1 || count('.') > 1 || count(':') > 0 && !text.contains(' '))
+}
+
+/// Whether a bare value is a number or a literal, and what a template, a log or a transport wrote after it: `true<|eot_id|>`,
+/// `3 <!-- note -->`. Such a text is nobody's, whatever is wanted.
+// Case: syntax/token-after-a-literal
+fn has_residue(text: &str) -> bool {
+    const RESIDUES: &[&str] = &["<|", "<!--", "\u{feff}", "\0", "[EOT]", "</s>", "--", "..."];
+    RESIDUES
+        .iter()
+        .filter_map(|residue| text.find(residue))
+        .any(|at| number::is_scalar(text[..at].trim_end()))
+        || ["<|", "<!--", "-- "].iter().any(|residue| text.starts_with(residue))
 }
 
 /// Whether a bare value has digits that JSON has not, such as full-width ones.
@@ -132,7 +191,8 @@ impl Reader<'_> {
             return Step::Dead("a value", at);
         }
         // Case: syntax/here-document-as-value
-        let is_here_document = text.starts_with("<<") && text.contains('\n');
+        let is_here_document =
+            text.contains('\n') && (text.starts_with("<<") || text.starts_with(['|', '>']));
         if is_here_document
             || prefixed::is_unknown_literal(self.text.str(at..found.end + found.closing_quote))
         {
@@ -167,7 +227,7 @@ impl Reader<'_> {
             // Case: syntax/two-points-in-a-number
             let is_digits = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
             let is_unclear = is_digits && !self.is_in_object() || has_more_than_a_scalar(text);
-            if is_unclear && !self.wants_only_text(position) {
+            if has_residue(text) || is_unclear && !self.wants_only_text(position) {
                 self.contest(at);
             }
         }
@@ -215,7 +275,10 @@ impl Reader<'_> {
             if word == literal.json() && !is_number {
                 return Some(self.finish_value(end));
             }
-            if string_only && (self.guide.lists(position, word) || is_number) {
+            // A word of another spelling than JSON's keeps it where only text is wanted. Words for nothing are no text.
+            // Case: syntax/word-for-truth-as-text
+            let is_text = is_number || literal.json() != "null";
+            if string_only && (self.guide.lists(position, word) || is_text) {
                 return None;
             }
             let kind = match literal {
@@ -256,7 +319,7 @@ impl Reader<'_> {
     }
 
     /// Whether the schema takes text in this position and no other scalar.
-    fn wants_only_text(&self, position: SchemaPosition) -> bool {
+    pub(super) fn wants_only_text(&self, position: SchemaPosition) -> bool {
         let types = self.guide.types(position);
         let others = Types::NUMBER.union(Types::BOOLEAN).union(Types::NULL);
         types.has(Types::STRING)

@@ -241,13 +241,17 @@ fn is_list_item(text: &str) -> bool {
         || digits.len() < text.len() && [". ", ") "].iter().any(|mark| digits.starts_with(mark))
 }
 
-/// Whether the text is percent-encoded or base64.
+/// Whether the text is percent-encoded, base64, or an object in hexadecimal digits.
 fn is_encoded(text: &str) -> bool {
     let percent = text
         .as_bytes()
         .windows(3)
         .filter(|triple| triple[0] == b'%' && triple[1].is_ascii_hexdigit() && triple[2].is_ascii_hexdigit());
     if text.starts_with('%') && percent.count() > 1 {
+        return true;
+    }
+    let is_hex = text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_hex && text.len() >= 32 && text.len().is_multiple_of(2) && text.starts_with("7b") {
         return true;
     }
     let is_base64 =

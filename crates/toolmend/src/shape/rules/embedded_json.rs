@@ -21,6 +21,23 @@ pub(super) fn looks_like_container(content: &str) -> bool {
     content.trim_start().starts_with(['[', '{'])
 }
 
+/// Whether a text is one word that goes on after its first bracket, as patterns do: `[abc]*.go`, `{src,test}/**/*.ts`. No array
+/// and no object does.
+// Case: shape/pattern-for-list
+pub(super) fn is_pattern(content: &str) -> bool {
+    let content = content.trim();
+    let (closer, other_marks) = match content.as_bytes().first() {
+        Some(b'[') => (']', ['[', ',']),
+        Some(b'{') => ('}', ['{', ':']),
+        _ => return false,
+    };
+    let Some((inside, after)) = content[1..].split_once(closer) else { return false };
+    let is_one_word = !content.contains(|ch: char| ch.is_whitespace() || matches!(ch, '"' | '\'' | '`'));
+    let goes_on = after.starts_with(|ch: char| !matches!(ch, ',' | ';' | ':' | ']' | '}'))
+        && after.ends_with(|ch: char| ch.is_alphanumeric() || "*+?$/".contains(ch));
+    is_one_word && goes_on && !inside.is_empty() && !inside.contains(other_marks)
+}
+
 /// Reads the content of a string as an array or object. Slightly broken content is mended, but bare words in it prove
 /// nothing and are not quoted.
 pub(super) fn read_container(content: &str, policy: &Policy) -> Option<EmbeddedJson> {

@@ -33,6 +33,53 @@ const SYNONYMS: [&[&str]; 21] = [
     &["identifier", "id"],
 ];
 
+/// Names of parts, the names of the other part, and the name of the whole, folded. A part is not the whole if the other part
+/// is there.
+const PARTS: [(&[&str], &[&str], &[&str]); 3] = [
+    (
+        &["file", "filename", "pathname", "targetfile"],
+        &[
+            "dir",
+            "directory",
+            "folder",
+            "dirpath",
+            "directorypath",
+            "folderpath",
+            "dirname",
+            "basedir",
+            "basepath",
+            "root",
+            "parent",
+            "parentdir",
+            "cwd",
+            "workdir",
+            "workingdir",
+            "workingdirectory",
+            "location",
+            "base",
+        ],
+        &["path", "filepath", "absolutepath"],
+    ),
+    (
+        &["url", "uri", "link", "href", "weburl", "webpage"],
+        &["baseurl", "host", "hostname", "domain", "port", "scheme", "querystring"],
+        &["url", "uri", "link", "href", "weburl"],
+    ),
+    (
+        &["command", "cmd", "shellcommand", "bashcommand"],
+        &["args", "arguments", "argv", "flags", "options"],
+        &["command", "cmd", "commandline", "shellcommand", "bashcommand"],
+    ),
+];
+
+/// Whether `other` is the rest of what `key` begins, so that the key alone is not the whole that `name` stands for.
+// Case: shape/key-completed-by-its-sibling
+pub(super) fn completes(other: &str, key: &str, name: &str) -> bool {
+    let [other, key, name] = [other, key, name].map(|word| fold(undecorated(word)));
+    let has = |row: &[&str], word: &String| row.contains(&word.as_str());
+    PARTS.iter().any(|(parts, rests, wholes)| has(parts, &key) && has(rests, &other) && has(wholes, &name))
+}
+
 /// Whether two names stand for the same argument in the table of synonyms.
 fn are_synonyms(one: &str, other: &str) -> bool {
     let (one, other) = (fold(one), fold(other));

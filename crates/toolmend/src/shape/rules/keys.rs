@@ -83,6 +83,7 @@ pub(super) fn respell_field(mismatch: &TypeMismatch<'_>) -> Option<Change> {
 // Case: shape/synonym-for-required-key
 // Case: shape/typing-error-in-key
 // Case: shape/unrelated-key-is-not-renamed
+// Case: shape/key-completed-by-its-sibling
 pub(super) fn rename_key(mismatch: &SchemaMismatch<'_>) -> Option<Change> {
     if mismatch.kind() != Kind::Object {
         return None;
@@ -106,6 +107,10 @@ pub(super) fn rename_key(mismatch: &SchemaMismatch<'_>) -> Option<Change> {
         }
         _ => return None,
     };
+    let key = mismatch.tree.key(id)?;
+    if unknown().any(|(_, other)| key_names::completes(other, &key, name)) {
+        return None;
+    }
     let span = mismatch.tree.nodes[id].key.clone()?;
     let change = Change::new(vec![Edit::new(span, quote(name), RepairKind::KeyRenamed)]);
     Some(Change { node: Some(id), ..change })

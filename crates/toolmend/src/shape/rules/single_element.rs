@@ -8,7 +8,7 @@ use crate::shape::mismatch::{Change, Mismatch, SchemaMismatch, TypeMismatch};
 
 use super::{container_text, embedded_json, list_text, wrapper};
 
-/// `1` to `[1]`. A string that starts like an array or object is not one element.
+/// `1` to `[1]`. A string that starts like an array or object is not one element, unless it is a pattern.
 pub(super) fn value_to_array(mismatch: &SchemaMismatch<'_>) -> Option<Change> {
     wrap_element(mismatch, embedded_json::looks_like_container)
 }
@@ -25,7 +25,8 @@ fn wrap_element(mismatch: &Mismatch<'_>, is_container: fn(&str) -> bool) -> Opti
         Kind::String => {
             let text = mismatch.string()?;
             let field = mismatch.tree.key(mismatch.id).unwrap_or_default();
-            !is_container(&text) && list_text::is_one_element(&text, &field)
+            let is_whole = !is_container(&text) || embedded_json::is_pattern(&text);
+            is_whole && list_text::is_one_element(&text, &field)
         }
         // An empty object is no element, and an object with a number for a key is a list itself.
         Kind::Object => !mismatch.is_empty(Kind::Object),

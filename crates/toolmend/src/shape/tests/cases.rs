@@ -146,7 +146,12 @@ fn string_to_container() {
     mends(&objects, r#"{"v":"{\"n\":1}"}"#, r#"{"v":[{"n":1}]}"#, &[K::StringToContainer, K::ValueToArray]);
     refuses(&object, r#"{"v":"{\"m\":\"x\"}"}"#);
     refuses(&strings, r#"{"v":"[not json"}"#);
-    refuses(&strings, r#"{"v":"[a-z]*.txt"}"#);
+    // Patterns begin with a bracket, and no array goes on after its end.
+    mends(&strings, r#"{"v":"[a-z]*.txt"}"#, r#"{"v":["[a-z]*.txt"]}"#, &[K::ValueToArray]);
+    mends(&strings, r#"{"v":"{a,b}/*.ts"}"#, r#"{"v":["{a,b}/*.ts"]}"#, &[K::ValueToArray]);
+    for text in ["[a, b]", "[a,b]*.txt", "[1, 2] except 2", "[a][b]", "{a: 1}x", "[]x", "[abc]*.go, b"] {
+        refuses(&strings, &json!({"v": text}).to_string());
+    }
 }
 
 #[test]

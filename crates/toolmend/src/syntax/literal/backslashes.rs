@@ -41,6 +41,8 @@ struct Counts {
     continuations: usize,
     /// Continuations directly after a `\n`.
     continuations_after_break: usize,
+    /// Continuations directly after a letter or a mark. In a shell a blank comes first.
+    continuations_after_word: usize,
     control_escapes: usize,
     /// `\/`, which patterns need and JSON has no use for.
     slashes: usize,
@@ -71,6 +73,12 @@ pub(in crate::syntax) fn judge(body: &[u8], quote: Quote) -> Backslashes {
         return Backslashes::Contested;
     }
     let latex = counts.unknown_words > 0;
+    if !quote.has_foreign_escapes()
+        && (counts.continuations_after_word > 0
+            || counts.unknown > 0 && (escapes_only_openers(body) || !latex && has_needless_escapes(body)))
+    {
+        return Backslashes::Contested;
+    }
     if latex && counts.commands > 0 {
         let escaped = counts.proofs + counts.escapes > 0;
         return if escaped { Backslashes::Contested } else { Backslashes::Text };
@@ -104,6 +112,47 @@ pub(in crate::syntax) fn judge(body: &[u8], quote: Quote) -> Backslashes {
         (all, after_break) if all == after_break => Backslashes::EscapesAndContinuations,
         _ => Backslashes::Contested,
     }
+}
+
+/// Whether brackets pair up only without the backslashes before the opening ones: `print\("x")`. Patterns and LaTeX escape both
+/// or none of them. `\(.name)` and `\(name)` are holes in strings of other languages.
+// Case: syntax/escaped-opening-bracket
+fn escapes_only_openers(body: &[u8]) -> bool {
+    [(b'(', b')'), (b'[', b']'), (b'{', b'}')].iter().any(|&(open, close)| {
+        let (mut escaped, mut plain) = (0i32, 0i32);
+        for (at, &byte) in body.iter().enumerate().filter(|&(_, &byte)| byte == open || byte == close) {
+            let slashes = body[..at].iter().rev().take_while(|byte| **byte == b'\\').count();
+            let is_hole = byte == b'(' && {
+                let word = word_at(body, at + 1).len();
+                matches!(body.get(at + 1), Some(b'.')) || word > 0 && body.get(at + 1 + word) == Some(&b')')
+            };
+            let step = if byte == open { 1 } else { -1 };
+            if slashes == 1 && !is_hole {
+                escaped += step;
+            } else if slashes != 1 {
+                plain += step;
+            }
+        }
+        escaped > 0 && plain == -escaped
+    })
+}
+
+/// Whether a backslash is before a mark that only Markdown escapes, or has a blank between it and its letter: `snake\_case`,
+/// `\# Title`, `\*\*`, `\ n`.
+// Case: syntax/markdown-escapes-in-one-value
+fn has_needless_escapes(body: &[u8]) -> bool {
+    let is_word = |at: Option<usize>| at.and_then(|at| body.get(at)).is_some_and(u8::is_ascii_alphanumeric);
+    memchr::memchr_iter(b'\\', body).any(|at| {
+        let before = &body[..at];
+        let starts_line = before.is_empty() || before.ends_with(b"\n") || before.ends_with(b"\\n");
+        match body.get(at + 1..).unwrap_or_default() {
+            [b'_', ..] => is_word(at.checked_sub(1)) && is_word(Some(at + 2)),
+            [b'#', b' ' | b'#' | b'\\', ..] => starts_line,
+            [b'*', b'\\', b'*', ..] => !before.ends_with(b"\\"),
+            [b' ', b'n' | b't', rest @ ..] => !rest.first().is_some_and(u8::is_ascii_lowercase),
+            _ => false,
+        }
+    })
 }
 
 /// Whether a string in JSON quotes, with quotes and line breaks that are not escaped, has escapes such as `\n` and nothing
@@ -196,6 +245,8 @@ fn count(body: &[u8], quote: Quote) -> Counts {
             (Escape::Continuation, len) => {
                 counts.continuations += 1;
                 counts.continuations_after_break += usize::from(after_break == at);
+                let follows_blank = at.checked_sub(1).is_none_or(|before| body[before].is_ascii_whitespace());
+                counts.continuations_after_word += usize::from(after_break != at && !follows_blank);
                 at += len;
             }
             (Escape::Control(_), len) => {

@@ -189,7 +189,12 @@ impl Reader<'_> {
             && right_text.starts_with(|ch: char| ch.is_alphanumeric());
         let key = self.stack.last().is_some_and(|frame| self.guide.declares_key(frame.position, right_text));
         let program = within && right.added && right_text.contains("\\\"");
-        if same_line && (opens && closes || fused || program) || key {
+        // A literal that is written twice is one that the model began again.
+        // Case: syntax/literal-written-twice
+        let is_repeated = left_text == right_text && !right.added && !left_text.is_empty();
+        // `"key" ":" "value"` has its colon in quotes.
+        let is_mark = matches!(left_text.trim(), ":" | "," | "=");
+        if same_line && (opens && closes || fused || program) || key || is_repeated || is_mark {
             self.contest(seam.start);
         }
     }

@@ -77,9 +77,9 @@ impl Parser<'_> {
             }
             let value = self.read_scalar()?;
             self.skip_blanks();
-            if !owed && self.text[self.at..].starts_with("=>") {
+            if let Some(arrow) = self.arrow_len().filter(|_| !owed) {
                 let (Event::Quoted(key) | Event::Bare(key)) = value else { return None };
-                self.at += 2;
+                self.at += arrow;
                 self.note_key()?;
                 self.events.push(Event::Key(key));
                 owed = true;
@@ -93,6 +93,13 @@ impl Parser<'_> {
         Some(())
     }
 
+    /// The length of what separates a key from its value here. An object in braces may be JSON's.
+    fn arrow_len(&self) -> Option<usize> {
+        let rest = &self.text[self.at..];
+        let in_braces = self.open.last().is_some_and(|open| open.closer == '}');
+        if rest.starts_with("=>") { Some(2) } else { (in_braces && rest.starts_with(':')).then_some(1) }
+    }
+
     fn skip_blanks(&mut self) {
         self.at = self.text.len() - self.text[self.at..].trim_start().len();
     }
@@ -104,8 +111,11 @@ impl Parser<'_> {
             b'{' => '}',
             _ => ')',
         };
-        self.open.push(Open { event: self.events.len(), closer, has_keys: None });
-        self.events.push(Event::Array(None));
+        // Braces hold members, and none if they are empty.
+        // Case: syntax/empty-object-in-an-arrow-array
+        let has_keys = (closer == '}').then_some(true);
+        self.open.push(Open { event: self.events.len(), closer, has_keys });
+        self.events.push(if closer == '}' { Event::Object(None) } else { Event::Array(None) });
         self.at += len;
         Some(())
     }

@@ -176,7 +176,9 @@ fn write_bare(out: &mut String, word: &str, types: Types) -> Option<()> {
     let literal = match number::parse_literal(word) {
         Some(literal @ (Literal::True | Literal::False)) if types.has(Types::BOOLEAN) => Some(literal.json()),
         Some(Literal::Null) if types.has(Types::NULL) => Some("null"),
-        None if types.has(Types::NULL.union(Types::BOOLEAN)) && is_nearly_literal(word) => return None,
+        None if types.has(Types::NULL.union(Types::BOOLEAN)) && number::is_misspelt_literal(word) => {
+            return None;
+        }
         _ => None,
     };
     if let Some(literal) = literal {
@@ -196,16 +198,4 @@ fn write_bare(out: &mut String, word: &str, types: Types) -> Option<()> {
         return None;
     }
     Some(())
-}
-
-/// Whether a word is a literal with one letter lost or doubled. `nul` may be cut off or misspelt, and it may be text.
-fn is_nearly_literal(word: &str) -> bool {
-    ["null", "true", "false"].iter().any(|literal| {
-        let (short, long) = if word.len() < literal.len() { (word, *literal) } else { (*literal, word) };
-        let (short, long) = (short.as_bytes(), long.as_bytes());
-        let lead = short.iter().zip(long).take_while(|(one, other)| one.eq_ignore_ascii_case(other)).count();
-        let tail = short[lead..].iter().rev().zip(long.iter().rev());
-        let tail = tail.take_while(|(one, other)| one.eq_ignore_ascii_case(other)).count();
-        long.len() - short.len() == 1 && lead + tail == short.len()
-    })
 }
