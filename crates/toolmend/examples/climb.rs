@@ -9,8 +9,13 @@
 
 #![expect(clippy::print_stdout, reason = "the report is what this program is for")]
 
+#[path = "../tests/support/json_marks.rs"]
+mod json_marks;
+
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
+use json_marks::JSON_MARKS;
 use serde_json::json;
 use toolmend::{FixOptions, Mender, Schema, TurnOptions, fix_with};
 
@@ -21,30 +26,10 @@ const BYTES: usize = 16 << 10;
 /// Changes in a row that lead nowhere before another start is tried.
 const PATIENCE: usize = 60;
 
-const PIECES: &[&str] = &[
-    "{",
-    "}",
-    "[",
-    "]",
-    "(",
-    ")",
-    ":",
-    ",",
-    "\"",
-    "'",
-    "`",
-    "\"\"\"",
-    " ",
-    "\n",
-    "\t",
-    "=",
-    "=>",
-    "//",
-    "/*",
-    "*/",
-    "#",
-    "```",
-    "```json\n",
+/// What texts are made of.
+static PIECES: LazyLock<Vec<&str>> = LazyLock::new(|| [JSON_MARKS, TEXT_PIECES].concat());
+
+const TEXT_PIECES: &[&str] = &[
     "\\",
     "\\n",
     "\\\"",

@@ -76,7 +76,7 @@ impl<'a> Encoding<'a> {
     }
 
     /// An encoding with everything that is known: repairs with their layer, tier and summary, refusals with their
-    /// message and violations, calls with their position and text. JSON values are written as strings of JSON text, so
+    /// message and violations, calls with their position and text, the whole verdict on an answer. JSON values are written as strings of JSON text, so
     /// that a reader can parse them when it needs them.
     ///
     /// ```
@@ -341,6 +341,9 @@ impl Serialize for Encoded<'_, Turn> {
             }
             if let Some(feedback) = answer.feedback() {
                 map.serialize_entry("content_feedback", feedback)?;
+            }
+            if encoding.is_detailed {
+                map.serialize_entry("answer", &encoding.encode(answer))?;
             }
         }
         encoding.write_notes(&mut map, &turn.notes)?;

@@ -161,6 +161,7 @@
 //!
 //! - `schemars`: [`Mender`] and [`Tool`] for a Rust type, with the schema derived from it.
 //! - `template`: dialects learned from the chat template of a model.
+//! - `tracing`: events for repairs and refusals, and a summary at the end of a run.
 
 #![forbid(unsafe_code)]
 
@@ -171,6 +172,10 @@ struct ReadmeExamples;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/hints.md")]
 struct HintsExamples;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/coming-from.md")]
+struct ComingFromExamples;
 
 // Types with a schema need the feature.
 #[cfg(all(doctest, feature = "schemars"))]
@@ -202,6 +207,7 @@ mod syntax;
 #[cfg(feature = "template")]
 mod template;
 mod tools;
+mod trace;
 mod turn;
 mod typed;
 mod verdict;

@@ -241,6 +241,22 @@ impl Policy {
         self
     }
 
+    /// Allows the kinds of the first list, then forbids those of the second, so that a kind in both is forbidden.
+    ///
+    /// Flags, configuration files and JSON give kinds this way.
+    ///
+    /// ```
+    /// use toolmend::{Policy, RepairKind};
+    /// let both = [RepairKind::UnknownKeyDropped];
+    /// let policy = Policy::default().with_kinds(&both, &both);
+    /// assert!(!policy.allows(RepairKind::UnknownKeyDropped));
+    /// ```
+    #[must_use]
+    pub fn with_kinds(self, on: &[RepairKind], off: &[RepairKind]) -> Self {
+        let policy = on.iter().copied().fold(self, Policy::with);
+        off.iter().copied().fold(policy, Policy::without)
+    }
+
     /// Sets the limits. A depth over 1024 counts as 1024.
     ///
     /// ```
@@ -331,10 +347,8 @@ impl From<PolicyFields> for Policy {
         policy.tier = fields.max_tier.or(policy.tier);
         policy.calls = fields.calls.unwrap_or_default();
         policy.tools = fields.tiers;
-        policy = fields.on.into_iter().fold(policy, Policy::with);
-        policy = fields.off.into_iter().fold(policy, Policy::without);
         let defaults = Limits::default();
-        policy.limits(Limits {
+        policy.with_kinds(&fields.on, &fields.off).limits(Limits {
             bytes: fields.max_bytes.unwrap_or(defaults.bytes),
             depth: fields.max_depth.unwrap_or(defaults.depth),
             edits: fields.max_edits.unwrap_or(defaults.edits),

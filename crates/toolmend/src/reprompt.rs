@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
+use crate::trace::Trace;
 use crate::verdict::{Outcome, Verdict};
 use crate::wire_names::wire_names;
 
@@ -78,11 +79,12 @@ impl std::error::Error for RepromptError {}
 pub struct Reprompt {
     limit: u8,
     sent_back: HashMap<String, u8>,
+    trace: Trace,
 }
 
 impl Default for Reprompt {
     fn default() -> Self {
-        Reprompt { limit: 1, sent_back: HashMap::new() }
+        Reprompt { limit: 1, sent_back: HashMap::new(), trace: Trace::default() }
     }
 }
 
@@ -102,6 +104,19 @@ impl Reprompt {
         Ok(Reprompt { limit, ..Reprompt::default() })
     }
 
+    /// Reports each malformed call as the event `tool.call_repaired`, with the target `tool_repair` and the fields `tool`,
+    /// `call_id`, `model` and `outcome`.
+    ///
+    /// ```
+    /// let mut reprompt = toolmend::Reprompt::default().trace("some-model");
+    /// reprompt.label("1", &toolmend::fix("[1,]"));
+    /// ```
+    #[cfg(feature = "tracing")]
+    #[must_use]
+    pub fn trace(self, model: &str) -> Self {
+        Reprompt { trace: Trace::of_model(model), ..self }
+    }
+
     /// Returns what to do after this verdict on the call, or `None` if it is clean.
     ///
     /// ```
@@ -110,11 +125,13 @@ impl Reprompt {
     /// assert_eq!(reprompt.label("1", &toolmend::fix("[1,]")), Some(Recovery::LocalSalvage));
     /// ```
     pub fn label(&mut self, call: &str, verdict: &Verdict<'_>) -> Option<Recovery> {
-        match verdict.outcome() {
-            Outcome::Clean => None,
-            Outcome::Mended => Some(Recovery::LocalSalvage),
-            Outcome::Truncated | Outcome::Rejected => Some(self.send_back(call)),
-        }
+        let recovery = match verdict.outcome() {
+            Outcome::Clean => return None,
+            Outcome::Mended => Recovery::LocalSalvage,
+            Outcome::Truncated | Outcome::Rejected => self.send_back(call),
+        };
+        self.trace.report_recovery(call, verdict, recovery.name());
+        Some(recovery)
     }
 
     fn send_back(&mut self, call: &str) -> Recovery {

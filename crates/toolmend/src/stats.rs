@@ -330,6 +330,27 @@ impl Snapshot {
         }
     }
 
+    /// Reports the counts as one event with the target `tool_repair`, at the end of a run.
+    ///
+    /// ```
+    /// let stats = toolmend::Stats::new();
+    /// stats.record(&toolmend::fix("[1,]"), "some-model");
+    /// stats.snapshot().trace(); // repair summary: calls=1 mended=1 invalid=0 repairs="trailing_comma_removed=1"
+    /// ```
+    #[cfg(feature = "tracing")]
+    pub fn trace(&self) {
+        let total = self.total();
+        let kinds: Vec<String> = total.kinds.iter().map(|(kind, count)| format!("{kind}={count}")).collect();
+        tracing::info!(
+            target: "tool_repair",
+            calls = total.calls(),
+            mended = total.outcome(Outcome::Mended),
+            invalid = total.invalid(),
+            repairs = kinds.join(" "),
+            "repair summary"
+        );
+    }
+
     fn add(&mut self, tool: &str, model: &str, counts: &Counts) {
         match self.pairs.entry((tool.to_owned(), model.to_owned())) {
             Entry::Vacant(entry) => {

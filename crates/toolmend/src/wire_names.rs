@@ -42,11 +42,21 @@ impl UnknownName {
     }
 
     /// Returns the name that was not recognised.
+    ///
+    /// ```
+    /// let error = "bold".parse::<toolmend::Preset>().unwrap_err();
+    /// assert_eq!(error.found(), "bold");
+    /// ```
     pub fn found(&self) -> &str {
         &self.found
     }
 
     /// Returns the known name that is spelt most like the one that was not recognised, if any is similar.
+    ///
+    /// ```
+    /// let error = "bolanced".parse::<toolmend::Preset>().unwrap_err();
+    /// assert_eq!(error.suggestion(), Some("balanced"));
+    /// ```
     pub fn suggestion(&self) -> Option<&'static str> {
         self.suggestion
     }

@@ -68,6 +68,10 @@ impl CallJudge for Mender {
         self.tool_by_keys(arguments)
     }
 
+    fn interpreter(&self) -> Option<(String, String)> {
+        self.code_tool()
+    }
+
     fn has_tools(&self) -> bool {
         self.has_named_tools()
     }

@@ -28,9 +28,17 @@ use crate::repair::RepairKind;
 use crate::schema::Schema;
 use crate::syntax::{Allowance, Finish};
 use crate::tools::{Tool, ToolsError};
+use crate::trace::Trace;
+use crate::turn::Event;
 use crate::verdict::{Outcome, Reason, Refusal, Verdict};
 
 /// Judges and mends the calls of a set of tools. It is compiled once, cheap to clone, and can be shared between threads.
+///
+/// Around it: [`Stats`](crate::Stats) counts verdicts, [`Reprompt`](crate::Reprompt) says when to send a call back,
+/// [`with_contract_hints`](crate::with_contract_hints) adds advice to descriptions, [`Lenient`](crate::Lenient) and
+/// [`from_str`](crate::from_str()) read into Rust types, and [`CustomDialects`](crate::CustomDialects) adds notations of calls. In the
+/// project, `docs/rust.md` shows all of it in an agent loop, `docs/hints.md` documents what a schema can say beyond JSON Schema, and
+/// `docs/coming-from.md` is for users of similar systems.
 ///
 /// ```
 /// use serde_json::json;
@@ -67,6 +75,7 @@ struct Inner {
     policy: Policy,
     dialects: CustomDialects,
     feedback_limit: usize,
+    trace: Trace,
 }
 
 /// The arguments of a call in the form that the caller has.
@@ -95,6 +104,13 @@ impl Mender {
     ///
     /// # Errors
     /// If the tools cannot be read or a schema is broken. The error names the tool and the position.
+    ///
+    /// ```
+    /// let tools = serde_json::json!({"get_weather": {"properties": {"days": {"type": "integer"}}}});
+    /// let mender = toolmend::Mender::new(&tools)?;
+    /// assert_eq!(mender.mend("get_weather", "{'days': '3'}").json(), Some(r#"{"days": 3}"#));
+    /// # Ok::<(), toolmend::ToolsError>(())
+    /// ```
     pub fn new(tools: &Value) -> Result<Self, ToolsError> {
         Mender::builder().tools(tools).build()
     }
@@ -189,6 +205,13 @@ impl Mender {
     /// assert_eq!(mender.mend_finished("list_dir", "", Finish::Length).outcome(), Outcome::Truncated);
     /// ```
     pub fn mend_finished<'t>(&self, tool: &str, arguments: &'t str, finish: Finish) -> Verdict<'t> {
+        let verdict = self.judge_text(tool, arguments, finish);
+        self.inner.trace.report_verdict(tool, &verdict);
+        verdict
+    }
+
+    /// The verdict on one call with its arguments as text. Nothing is reported: whoever asks may ask again.
+    pub(crate) fn judge_text<'t>(&self, tool: &str, arguments: &'t str, finish: Finish) -> Verdict<'t> {
         if self.inner.policy.preset == Preset::Off {
             let known = self.inner.is_unnamed() || self.tool(tool).is_some();
             let named = (known && !tool.is_empty()).then(|| tool.to_owned());
@@ -216,9 +239,15 @@ impl Mender {
     /// assert!(mender.mend_value("any", &json!({})).feedback().is_some());
     /// ```
     pub fn mend_value(&self, tool: &str, arguments: &Value) -> Verdict<'static> {
+        let verdict = self.judge_value(tool, arguments);
+        self.inner.trace.report_verdict(tool, &verdict);
+        verdict
+    }
+
+    fn judge_value(&self, tool: &str, arguments: &Value) -> Verdict<'static> {
         let written = arguments.to_string();
         if self.inner.policy.preset == Preset::Off {
-            return self.mend(tool, &written).into_owned();
+            return self.judge_text(tool, &written, Finish::Unknown).into_owned();
         }
         let (index, mut verdict) = match self.resolve(tool, Arguments::Value(arguments)) {
             Ok(resolved) => {
@@ -315,6 +344,13 @@ impl Inner {
 }
 
 impl Mender {
+    /// Reports the call that a stream hands out with this event.
+    pub(crate) fn report_event(&self, event: &Event) {
+        if let Some(call) = event.ended_call() {
+            self.inner.trace.report_verdict(&call.name, &call.verdict);
+        }
+    }
+
     /// A copy that judges within what the returned allowance has left.
     pub(crate) fn within_allowance(&self, units: usize) -> (Self, Arc<Allowance>) {
         let allowance = Arc::new(Allowance::new(units));

@@ -5,6 +5,7 @@
 use serde_json::Value;
 
 use super::{Inner, Mender};
+use crate::dialect::tagged::ToolLookup;
 use crate::intent::{self, Calls};
 use crate::name::NameMatch;
 use crate::pipeline::Task;
@@ -55,6 +56,27 @@ impl Mender {
         needs_arguments && !tool.is_destructive() && !intent::has_destructive_verb(tool.name())
     }
 
+    /// The declared tool that runs code, and its argument for the code: one that is called so, or the only one that needs
+    /// nothing but code.
+    pub(crate) fn code_tool(&self) -> Option<(String, String)> {
+        const NAMES: &[&str] = &["python", "ipython", "code_interpreter", "interpreter"];
+        const CODE: &str = "code";
+        let main_key = |name: &str| ToolLookup::main_key(self, name);
+        let key_of = |name: &str| match self.schema_of(name) {
+            Some(_) => main_key(name),
+            // Nothing is known about its arguments.
+            None => Some(CODE.to_owned()),
+        };
+        let called = NAMES.iter().filter(|name| self.knows_tool(name));
+        if let Some(found) = called.into_iter().find_map(|&name| Some((name.to_owned(), key_of(name)?))) {
+            return Some(found);
+        }
+        let takes_code = |name: &&str| main_key(name).as_deref() == Some(CODE);
+        let mut takers = self.inner.tools.iter().map(crate::tools::Tool::name).filter(takes_code);
+        let only = takers.next().filter(|_| takers.next().is_none())?;
+        Some((only.to_owned(), CODE.to_owned()))
+    }
+
     /// The schema of the tool that a name means.
     pub(crate) fn schema_of(&self, name: &str) -> Option<&Schema> {
         let index = if self.inner.is_unnamed() { Some(0) } else { self.inner.index_of(name) };
@@ -66,13 +88,13 @@ impl Mender {
         let declared = self.inner.is_unnamed()
             || !matches!(self.inner.names.resolve_tool_name(name), NameMatch::Unknown);
         if declared {
-            return self.mend_finished(name, arguments, finish);
+            return self.judge_text(name, arguments, finish);
         }
         if name.is_empty() || !is_name(name) {
-            return self.mend_finished(name, arguments, finish);
+            return self.judge_text(name, arguments, finish);
         }
         if is_call_id(name) && self.names_a_tool(arguments) {
-            return self.mend_finished("", arguments, finish);
+            return self.judge_text("", arguments, finish);
         }
         // Nothing is known about the tool, so its arguments only have to be an object.
         let task = Task { explains: true, ..self.unconstrained_task(finish) };

@@ -75,10 +75,18 @@ pub(crate) fn without_markdown_escapes(emitted: &str) -> Option<String> {
     escaped.then(|| emitted.replace("\\_", "_").replace("\\.", ".").replace("\\-", "-"))
 }
 
-/// One half of a name that was written twice in a row.
+/// One half of a name that was written twice in a row. The number and the word of a host may be between the halves, where a
+/// whole header was written twice: `f:0functions.f`.
+// Case: dialects/kimi_k2/doubled-header
 pub(crate) fn half_of_doubled(emitted: &str) -> Option<&str> {
     let (first, second) = emitted.split_at_checked(emitted.len() / 2)?;
-    (first == second && !first.is_empty()).then_some(first)
+    if first == second && !first.is_empty() {
+        return Some(first);
+    }
+    let (first, rest) = emitted.split_once(':')?;
+    let second = rest.trim_start_matches(|ch: char| ch.is_ascii_digit());
+    let is_numbered = second.len() < rest.len();
+    (is_numbered && !first.is_empty() && second.strip_prefix("functions.") == Some(first)).then_some(first)
 }
 
 /// The name between a host's word and a number, whose separators were lost: `functionsexec5` is `functions.exec:5`.

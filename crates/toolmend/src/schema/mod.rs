@@ -87,6 +87,13 @@ impl Schema {
     ///
     /// # Errors
     /// If the schema is broken, or if values could not be checked against it in reasonable time. The error says where.
+    ///
+    /// ```
+    /// use toolmend::Schema;
+    /// assert!(Schema::new(&serde_json::json!({"type": "integer"})).is_ok());
+    /// let error = Schema::new(&serde_json::json!({"items": {"type": "integre"}})).unwrap_err();
+    /// assert!(error.to_string().starts_with("broken schema at /items/type"), "{error}");
+    /// ```
     pub fn new(source: &Value) -> Result<Self, SchemaError> {
         let validator = Validator::new(source)?;
         let guide = Guide::new(source);

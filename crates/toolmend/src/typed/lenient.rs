@@ -24,6 +24,12 @@ pub struct Lenient<T>(pub T);
 
 impl<T> Lenient<T> {
     /// The value itself.
+    ///
+    /// ```
+    /// let days: toolmend::Lenient<u8> = serde_json::from_str("\"3\"")?;
+    /// assert_eq!(days.into_inner(), 3);
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
     pub fn into_inner(self) -> T {
         self.0
     }
