@@ -43,18 +43,22 @@ pub(crate) fn run() -> Result<(), TaskError> {
     command.arg(scripts.join("upstream.py")).arg(upstream.to_string());
     let _server = Server::start("the scripted server", &mut command, upstream, Duration::from_secs(20))?;
     let mut tally = Tally::default();
-    // First the server uses the client's own surface, then one surface for all clients.
-    for surface in [None, Some("chat"), Some("messages"), Some("responses")] {
-        let mut flags = vec!["--journal", "off"];
+    // First the server uses the client's own surface, with both ways to deliver calls, then one surface for all clients.
+    for (surface, delivery) in [
+        (None, "held"),
+        (None, "live"),
+        (Some("chat"), "held"),
+        (Some("messages"), "held"),
+        (Some("responses"), "held"),
+    ] {
+        let mut flags = vec!["--journal", "off", "--stream", delivery];
         flags.extend(surface.into_iter().flat_map(|surface| ["--upstream-surface", surface]));
         let _gateway = start_gateway_with(&binary, upstream, port, &flags)?;
         let mut args = vec![format!("http://127.0.0.1:{port}"), format!("http://127.0.0.1:{upstream}")];
         args.extend(surface.map(str::to_owned));
-        tally.add("Python", Command::new(&python).arg(scripts.join("sdk.py")).args(&args))?;
-        tally.add(
-            "Node",
-            Command::new("node").arg(scripts.join("sdk.mjs")).args(&args).current_dir(&folder),
-        )?;
+        tally.add("Python", delivery, Command::new(&python).arg(scripts.join("sdk.py")).args(&args))?;
+        let mut node = Command::new("node");
+        tally.add("Node", delivery, node.arg(scripts.join("sdk.mjs")).args(&args).current_dir(&folder))?;
     }
     run_frameworks(&binary, &folder, &mut tally)?;
     tally.print()
@@ -73,7 +77,8 @@ fn run_frameworks(binary: &Path, folder: &Path, tally: &mut Tally) -> Result<(),
     let files = folder.join("written");
     create_folder(&files)?;
     let urls = [port, model].map(|port| format!("http://127.0.0.1:{port}"));
-    tally.add("framework", Command::new(&python).arg(scripts.join("frameworks.py")).args(urls).arg(files))
+    let mut command = Command::new(&python);
+    tally.add("framework", "held", command.arg(scripts.join("frameworks.py")).args(urls).arg(files))
 }
 
 /// How many cases of each client succeeded.
@@ -84,14 +89,19 @@ struct Tally {
 }
 
 impl Tally {
-    fn add(&mut self, name: &str, command: &mut Command) -> Result<(), TaskError> {
+    fn add(&mut self, name: &str, delivery: &str, command: &mut Command) -> Result<(), TaskError> {
         let output = capture_output(&format!("the {name} clients"), command)?;
         let text = String::from_utf8_lossy(&output.stdout);
         let before = self.count();
         for line in text.lines().filter(|line| line.starts_with('{')) {
             let field = |name: &str| find_member(line, name).unwrap_or_default();
             let ok = field("ok") == "true";
-            let row = format!("{:<22} {:<24} stream={}", field("client"), field("surface"), field("stream"));
+            let row = format!(
+                "{:<22} {:<24} stream={} {delivery}",
+                field("client"),
+                field("surface"),
+                field("stream")
+            );
             let (good, all) = self.rows.entry(row).or_default();
             *good += usize::from(ok);
             *all += 1;
@@ -112,7 +122,7 @@ impl Tally {
 
     fn print(&self) -> Result<(), TaskError> {
         for (row, (good, all)) in &self.rows {
-            print_line(&format!("{row:<60} {good:>3} of {all}"));
+            print_line(&format!("{row:<66} {good:>3} of {all}"));
         }
         for failure in &self.failures {
             print_line(failure);

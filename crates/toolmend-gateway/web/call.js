@@ -38,6 +38,7 @@ export async function callDetails(id, { change, onclose, ondelete }) {
   const facts = [
     ["Model", entry.model],
     ["Tool", entry.called ? `${entry.tool} (the model wrote ${entry.called})` : entry.tool],
+    ["Call id", entry.call_id],
     ["Server", `${entry.upstream}, ${entry.surface}`],
     ["Found", entry.dialect ? `in the text, dialect ${entry.dialect}` : "in the server's tool calls"],
     ["Length", `${formatBytes(entry.before_bytes)}${entry.after_bytes ? ` → ${formatBytes(entry.after_bytes)}` : ""}`],
@@ -47,7 +48,7 @@ export async function callDetails(id, { change, onclose, ondelete }) {
     ["Truncated at", entry.cut],
   ];
   const actions = h("div", { class: "actions" },
-    h("code", { class: "id" }, entry.id), copyButton(entry.id, "Copy the call id"),
+    h("code", { class: "id" }, entry.id), copyButton(entry.id, "Copy the id of this entry"),
     change && h("button", { type: "button", class: "danger", onclick: async () => { await remove(`entries/${id}`); ondelete(); } }, "Delete"));
   return h("article", { class: "call" },
     h("header", {},

@@ -11,6 +11,10 @@ use crate::id::Id;
 
 /// The longest text that is stored, in bytes. Longer texts are shortened, and [`Entry::is_shortened`] says so.
 pub(crate) const MAX_TEXT_BYTES: usize = 256 << 10;
+/// The longest id or name that is stored, in bytes. Servers and models choose them.
+const MAX_ID_BYTES: usize = 1 << 10;
+/// Longer schemas, in bytes, count as part of every entry that waits with them.
+const MAX_UNCOUNTED_SCHEMA: usize = 4 << 10;
 
 /// What calls are counted by: where a call came from, and its outcome.
 ///
@@ -84,6 +88,9 @@ pub struct Entry {
     /// Where the call came from, and its outcome.
     #[serde(flatten)]
     pub series: Series,
+    /// The id of the call, as the client or the server knows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call_id: Option<String>,
     /// The name that the model wrote, if it differs from the name of the tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub called: Option<String>,
@@ -145,6 +152,7 @@ impl Entry {
         Entry {
             id: Id::now(),
             series,
+            call_id: None,
             called: None,
             dialect: None,
             reason: None,
@@ -176,12 +184,20 @@ impl Entry {
         400 + texts + self.repairs.iter().map(|repair| repair.path.len() + 120).sum::<usize>()
     }
 
-    /// Shortens texts that are too long.
+    /// Returns how many bytes the entry takes up while it waits. Short schemas are shared by many entries, and are not counted.
+    pub(crate) fn memory(&self) -> usize {
+        let schema = self.schema.as_ref().map_or(0, |schema| schema.len());
+        self.size() + if schema > MAX_UNCOUNTED_SCHEMA { schema } else { 0 }
+    }
+
+    /// Shortens texts that are too long, and leaves out a schema that is.
     pub(crate) fn shorten_texts(&mut self) {
         let texts = [&mut self.before, &mut self.after, &mut self.feedback, &mut self.message];
-        for text in texts.into_iter().flatten() {
-            text.truncate(text.floor_char_boundary(MAX_TEXT_BYTES));
-        }
+        let ids = [&mut self.call_id, &mut self.called, &mut self.cut];
+        let shorten = |text: &mut String, limit| text.truncate(text.floor_char_boundary(limit));
+        texts.into_iter().flatten().for_each(|text| shorten(text, MAX_TEXT_BYTES));
+        ids.into_iter().flatten().for_each(|text| shorten(text, MAX_ID_BYTES));
+        self.schema = self.schema.take().filter(|schema| schema.len() <= MAX_TEXT_BYTES);
     }
 }
 

@@ -12,7 +12,7 @@ use crate::entry::Entry;
 /// How many entries the queue holds at most.
 const MAX_ENTRIES: usize = 8192;
 /// How many bytes of entries the queue holds at most. The last entry may exceed it.
-const MAX_BYTES: usize = 64 << 20;
+const MAX_BYTES: usize = 32 << 20;
 
 /// Entries that wait to be written.
 #[derive(Debug, Default)]
@@ -50,7 +50,7 @@ impl EntryQueue {
     /// Adds an entry and returns `true`, or returns `false` if the queue is full. Wakes the writer thread when a batch of
     /// `batch` entries is complete.
     pub(crate) fn put(&self, entry: Entry, batch: usize) -> bool {
-        let size = entry.size();
+        let size = entry.memory();
         let mut waiting = self.lock();
         if waiting.entries.len() >= MAX_ENTRIES || waiting.bytes > MAX_BYTES {
             return false;
@@ -105,7 +105,7 @@ impl Waiting {
         } else {
             self.entries.drain(..count).collect()
         };
-        self.bytes -= entries.iter().map(Entry::size).sum::<usize>();
+        self.bytes -= entries.iter().map(Entry::memory).sum::<usize>();
         self.taken += entries.len() as u64;
         let taken = self.taken;
         let flushes = self.flushes.extract_if(.., |(until, _)| *until <= taken);

@@ -3,6 +3,8 @@
 //! The tables say what the gateway may ask a protocol. They never hold state: a stream's state is in its decoder and
 //! encoder, and a conversation's state is in the request.
 
+use bytes::Bytes;
+
 use crate::answer::{Answer, AnswerMeta, FrameExtras, Usage};
 use crate::capabilities::Capabilities;
 use crate::extras::CallExtras;
@@ -10,7 +12,7 @@ use crate::frame::{Frame, Framing};
 use crate::history::{HistoryMender, append_messages, append_turns};
 use crate::json::{ValueRef, quote};
 use crate::request::{Block, Call, DroppedFields, Message, Request, Role, Untranslatable};
-use crate::stream::{FrameDecoder, FrameEncoder};
+use crate::stream::{FrameDecoder, FrameEncoder, summary_comment};
 use crate::turn::{CallForm, MendedItem, Part};
 
 /// The facts about a protocol.
@@ -69,6 +71,9 @@ pub struct ProtocolAdapter {
     pub(crate) decoder: fn() -> Box<dyn FrameDecoder>,
     pub(crate) encoder: fn() -> Box<dyn FrameEncoder>,
     pub(crate) mend_answer: fn(ValueRef<'_>, &mut dyn TurnMender) -> Option<String>,
+    /// Writes a whole answer as the frames of a stream; the last argument says whether the client asked for token counts. The function
+    /// returns `None` if the document is not an answer. `None`: a whole answer is a stream already.
+    pub(crate) write_frames: Option<fn(ValueRef<'_>, bool) -> Option<AnswerFrames>>,
     pub(crate) conversation: Conversation,
     /// `None`: system prompts between other messages stay where they are.
     pub(crate) inner_system_prompts: Option<InnerSystemPrompts>,
@@ -156,6 +161,20 @@ impl ProtocolAdapter {
     /// Mends a whole answer. `None`: it stays as it is.
     pub fn mend_answer(&self, root: ValueRef<'_>, mender: &mut dyn TurnMender) -> Option<String> {
         (self.mend_answer)(root, mender)
+    }
+
+    /// Writes a whole answer as a stream; `summary` says what was mended. `None` if the document is not an answer, or is a stream already.
+    pub fn write_as_stream(
+        &self,
+        root: ValueRef<'_>,
+        wants_usage: bool,
+        summary: Option<&str>,
+    ) -> Option<Bytes> {
+        let AnswerFrames { frames, end } = (self.write_frames?)(root, wants_usage)?;
+        let mut out: Vec<Bytes> = frames.into_iter().map(|frame| frame.raw).collect();
+        out.extend(summary.map(summary_comment));
+        out.push(end.raw);
+        Some(out.concat().into())
     }
 
     /// Repairs the earlier turns of a request. Returns the member that changes and its new value.
@@ -260,6 +279,15 @@ pub struct ClientSide {
     pub restricted_call_id_prefix: Option<&'static str>,
     /// Whether requests may refer to an earlier answer by its id.
     pub continues_earlier_answers: bool,
+}
+
+/// A whole answer as the frames of a stream.
+#[derive(Debug)]
+pub(crate) struct AnswerFrames {
+    /// All frames but the last.
+    pub(crate) frames: Vec<Frame>,
+    /// The last frame.
+    pub(crate) end: Frame,
 }
 
 /// The frames that a stream ends with.

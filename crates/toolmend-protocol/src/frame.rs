@@ -171,8 +171,7 @@ impl FrameSplitter {
     }
 
     /// Returns the number of bytes without a complete frame.
-    #[cfg(test)]
-    fn pending_bytes(&self) -> usize {
+    pub fn pending_bytes(&self) -> usize {
         self.buffer.len()
     }
 

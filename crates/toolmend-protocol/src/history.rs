@@ -23,6 +23,10 @@ const STUB_MARKS: [&str; 2] = [UNPARSED_INPUT, UNREADABLE_ARGUMENTS];
 pub trait HistoryMender {
     /// Returns arguments that a server can parse.
     fn mend_arguments(&self, tool: &str, text: &str) -> Option<String>;
+    /// Returns the tool that a call means, if it was sent under a name that no tool has.
+    fn restore_name(&self, _name: &str) -> Option<String> {
+        None
+    }
     /// Returns an id that the server accepts.
     fn replace_id(&self, id: &str) -> Option<String>;
     /// Returns an assistant's text without the calls that leaked into it.

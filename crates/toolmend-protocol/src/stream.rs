@@ -26,6 +26,11 @@ pub enum DecodedFrame {
 pub trait FrameDecoder: Send {
     /// Says what a frame means. One frame may carry several items.
     fn decode_frame(&mut self, frame: Frame) -> Vec<DecodedFrame>;
+
+    /// Returns about how many bytes of the turn it keeps.
+    fn memory(&self) -> usize {
+        0
+    }
 }
 
 /// Parts that take the place of a frame.
@@ -49,6 +54,11 @@ pub trait FrameEncoder: Send {
     fn write_end(&mut self, frame: Option<Frame>, summary: Option<&str>, out: &mut Vec<Bytes>);
     /// Writes an error in the middle of the stream.
     fn write_error(&mut self, message: &str, out: &mut Vec<Bytes>);
+    /// Returns about how many bytes of the turn it keeps.
+    fn memory(&self) -> usize {
+        0
+    }
+
     /// Writes something that keeps the connection alive and means nothing.
     fn write_keep_alive(&mut self, out: &mut Vec<Bytes>) {
         out.push(Bytes::from_static(b": toolmend holds a call\n\n"));

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::isolation::is_isolated;
 use crate::command::TaskError;
 use crate::files::{cache_folder, create_folder, read_file, write_file};
 use crate::installs::{install_node_packages, install_python_packages};
@@ -314,13 +313,6 @@ impl Agent {
             command.env("ANTHROPIC_BASE_URL", root).env("OPENAI_BASE_URL", &api).env("OPENAI_API_BASE", &api);
         }
         command.envs([("ANTHROPIC_API_KEY", "any"), ("OPENAI_API_KEY", "any")]);
-        if !is_isolated() {
-            // There is no proxy at this port.
-            for name in ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"] {
-                command.env(name, "http://127.0.0.1:9");
-            }
-            command.env("NO_PROXY", "127.0.0.1,localhost").env("no_proxy", "127.0.0.1,localhost");
-        }
         Ok(command)
     }
 }

@@ -76,11 +76,9 @@ fn choose<T>(
 pub(crate) fn run(options: &Options) -> Result<(), TaskError> {
     let agents = options.select_agents()?;
     let binary = build_toolmend(false)?;
-    if !is_isolated() {
+    if !is_isolated()? {
         agents.iter().try_for_each(|agent| agent.prepare())?;
-        if let Some(result) = run_again_isolated() {
-            return result;
-        }
+        return run_again_isolated();
     }
     let [model, native, translated] = [free_port()?, free_port()?, free_port()?];
     let mut command = Command::new("python3");

@@ -171,12 +171,18 @@ pub fn protocol_setting_names() -> Vec<&'static str> {
     [AUTO].into_iter().chain(Protocol::configurable().filter_map(|protocol| protocol.config_name())).collect()
 }
 
-/// Returns an address without the password in it.
-pub(crate) fn hide_password(url: &str) -> String {
+/// Returns what comes before the name and the password in an address, these, and the rest. `None` if it has none.
+pub(crate) fn split_user_info(url: &str) -> Option<(&str, &str, &str)> {
     let start = url.find("//").map_or(0, |at| at + 2);
     let end = url[start..].find(['/', '?', '#']).map_or(url.len(), |at| start + at);
-    match url[start..end].rfind('@') {
-        Some(at) => format!("{}***@{}", &url[..start], &url[start + at + 1..]),
+    let at = start + url[start..end].rfind('@')?;
+    Some((&url[..start], &url[start..at], &url[at + 1..]))
+}
+
+/// Returns an address without the password in it.
+pub(crate) fn hide_password(url: &str) -> String {
+    match split_user_info(url) {
+        Some((scheme, _, place)) => format!("{scheme}***@{place}"),
         None => url.to_owned(),
     }
 }

@@ -65,7 +65,7 @@ impl Default for RequestLimits {
             queue_seconds: 5,
             work_millis: 2000,
             held_bytes: 32 << 20,
-            held_total_bytes: 128 << 20,
+            held_total_bytes: 96 << 20,
             idle_seconds: 600,
             connect_seconds: 10,
             connect_retries: 2,

@@ -20,8 +20,8 @@ use toolmend::{Calls, Capabilities, Preset};
 use toolmend_protocol::Protocol;
 
 pub use self::dialects::read_dialects;
-pub(crate) use self::file::hide_password;
 pub use self::file::{ConfigError, parse_protocol_or_auto, protocol_setting_names};
+pub(crate) use self::file::{hide_password, split_user_info};
 pub use self::journal::JournalConfig;
 pub use self::keys::ClientKey;
 pub use self::limits::RequestLimits;

@@ -35,8 +35,7 @@ impl Default for RepairSettings {
 impl RepairSettings {
     /// Returns the policy of a preset with these settings.
     pub(crate) fn policy(&self, preset: Preset) -> Policy {
-        let policy = self.on.iter().copied().fold(Policy::preset(preset), Policy::with);
         let limits = Limits::new().max_bytes(self.max_bytes).max_depth(self.max_depth);
-        self.off.iter().copied().fold(policy, Policy::without).limits(limits)
+        Policy::preset(preset).with_kinds(&self.on, &self.off).limits(limits)
     }
 }

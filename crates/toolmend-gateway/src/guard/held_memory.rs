@@ -3,6 +3,9 @@
 //! If it is full, the largest has to leave, not the latest: otherwise a few requests that never end would keep all others out. A
 //! stream that holds a call passes on what it holds, and a request that still arrives is refused. What is complete and was sent to a
 //! server stays.
+//!
+//! Two rules keep what is large from harming what is small. What holds less than its share never has to leave, and what is large
+//! never gets the last quarter.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -57,20 +60,26 @@ impl HeldMemory {
         self.limit.store(limit, Ordering::Relaxed);
     }
 
-    /// Makes the largest holds leave until the others fit. Returns whether they fit then; only holds of more than `own` bytes
-    /// leave.
+    /// Makes the largest holds leave until the others fit. Returns whether they fit then, with `own` bytes of one of them; only holds of
+    /// more than these leave.
     fn make_room(&self, own: usize) -> bool {
-        if self.total.load(Ordering::Relaxed) <= self.limit.load(Ordering::Relaxed) {
+        let limit = self.limit.load(Ordering::Relaxed);
+        let limit_of_own = if own > SMALL { limit / 4 * 3 } else { limit };
+        if self.total.load(Ordering::Relaxed) <= limit_of_own {
             return true;
         }
         let holds = self.holds.lock().unwrap_or_else(PoisonError::into_inner);
         let leaving: usize =
             holds.values().filter(|state| state.is_released()).map(|state| state.bytes()).sum();
         let mut staying = self.total.load(Ordering::Relaxed).saturating_sub(leaving);
-        while staying > self.limit.load(Ordering::Relaxed) {
+        // If all of them together took half of the room, each would have this much.
+        let share = limit / 2 / holds.values().filter(|state| state.bytes() > 0).count().max(1);
+        while staying > limit_of_own {
             self.observer.metrics.count_limit(Limit::HeldTotal);
-            let candidates = holds.values().filter(|state| !state.is_released() && state.bytes() > own);
-            let Some(largest) = candidates.max_by_key(|state| state.bytes()) else { return false };
+            let may_leave = |state: &&Arc<HoldState>| !state.is_released() && state.bytes() > own.max(share);
+            let Some(largest) = holds.values().filter(may_leave).max_by_key(|state| state.bytes()) else {
+                return false;
+            };
             largest.is_released.store(true, Ordering::Relaxed);
             largest.wake.notify_one();
             staying = staying.saturating_sub(largest.bytes());
@@ -78,6 +87,9 @@ impl HeldMemory {
         true
     }
 }
+
+/// What holds no more bytes than this is small.
+const SMALL: usize = 256 << 10;
 
 /// Something that can be told to leave, for as long as this exists.
 #[derive(Debug)]
@@ -139,11 +151,38 @@ impl Reservation {
         }
         if !self.memory.make_room(own) {
             self.memory.total.fetch_sub(more, Ordering::Relaxed);
+            if let Some(hold) = &self.hold {
+                hold.state.bytes.store(self.bytes, Ordering::Relaxed);
+            }
             return false;
         }
         self.bytes = own;
         self.memory.observer.metrics.add_buffered_bytes(i64::try_from(more).unwrap_or(0));
         true
+    }
+
+    /// Sets the number of bytes of something that cannot be refused any more. If it is too much, others have to leave.
+    pub(crate) fn set(&mut self, bytes: usize) {
+        let change = i64::try_from(bytes).unwrap_or(i64::MAX) - i64::try_from(self.bytes).unwrap_or(i64::MAX);
+        if change == 0 {
+            return;
+        }
+        self.memory.observer.metrics.add_buffered_bytes(change);
+        if bytes < self.bytes {
+            self.memory.total.fetch_sub(self.bytes - bytes, Ordering::Relaxed);
+        } else {
+            self.memory.total.fetch_add(bytes - self.bytes, Ordering::Relaxed);
+            self.memory.make_room(0);
+        }
+        self.bytes = bytes;
+        if let Some(hold) = &self.hold {
+            hold.state.bytes.store(bytes, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns the number of reserved bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// Waits until this has to leave.
@@ -230,6 +269,21 @@ mod tests {
     }
 
     #[test]
+    fn what_cannot_be_refused_counts_and_makes_others_leave() {
+        let memory = HeldMemory::new(100, Arc::default());
+        let stream = StreamHold::new(&memory);
+        stream.set(60);
+        let mut answer = Reservation::new(&memory);
+        answer.set(110);
+        assert!(stream.is_released());
+        assert!(!Reservation::new(&memory).grow(1));
+        answer.set(10);
+        assert_eq!((answer.bytes(), memory.total.load(Ordering::Relaxed)), (10, 70));
+        drop((answer, stream));
+        assert_eq!(memory.total.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
     fn the_largest_stream_is_released() {
         let memory = HeldMemory::new(100, Arc::default());
         let [small, large, last] = [30, 50, 10].map(|bytes| {
@@ -267,5 +321,21 @@ mod tests {
         drop((slow, small, large));
         assert_eq!(memory.total.load(Ordering::Relaxed), 0);
         assert!(memory.holds.lock().unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_is_large_leaves_room_for_what_is_small() {
+        let memory = HeldMemory::new(64 << 20, Arc::default());
+        let small = StreamHold::new(&memory);
+        small.set(10 << 10);
+        let mut large = Reservation::new(&memory);
+        assert!(large.grow(40 << 20) && !large.grow(10 << 20), "the last quarter is not for it");
+        assert!(Reservation::refusable(&memory).grow(SMALL));
+        // What cannot be refused may take everything. Nobody who holds little has to leave for it.
+        large.set(70 << 20);
+        assert!(!small.is_released());
+        let greedy = StreamHold::new(&memory);
+        greedy.set(40 << 20);
+        assert!(greedy.is_released() && !small.is_released());
     }
 }

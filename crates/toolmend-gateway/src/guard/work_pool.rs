@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Semaphore;
+use tokio::task::JoinHandle;
 
 use crate::observe::{Limit, Observer};
 
@@ -26,6 +28,35 @@ pub(crate) struct WorkPool {
     observer: Arc<Observer>,
     quick: LanePlaces,
     slow: LanePlaces,
+    threads: WorkThreads,
+}
+
+/// The threads of all work. A thread keeps memory for what it does next, so there should be few of them.
+#[derive(Debug)]
+struct WorkThreads(Option<Runtime>);
+
+impl WorkThreads {
+    fn new(most: usize) -> Self {
+        let runtime =
+            Builder::new_current_thread().max_blocking_threads(most).thread_name("toolmend-work").build();
+        WorkThreads(runtime.ok())
+    }
+
+    fn spawn<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
+        match &self.0 {
+            Some(runtime) => runtime.spawn_blocking(work),
+            None => tokio::task::spawn_blocking(work),
+        }
+    }
+}
+
+impl Drop for WorkThreads {
+    fn drop(&mut self) {
+        // Work that is stuck must not keep anybody waiting.
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -50,7 +81,9 @@ impl WorkPool {
     /// Returns a pool for a gateway with this many threads.
     pub(crate) fn new(threads: usize, observer: Arc<Observer>) -> Self {
         let threads = threads.max(2);
-        WorkPool { observer, quick: LanePlaces::new(threads), slow: LanePlaces::new(threads) }
+        let (quick, slow) = (LanePlaces::new(threads), LanePlaces::new(threads));
+        let threads = WorkThreads::new(quick.max_running + slow.max_running);
+        WorkPool { observer, quick, slow, threads }
     }
 
     /// Returns the result of `work`. `None` if it takes longer than the budget, waits that long for its turn, or panics.
@@ -64,7 +97,7 @@ impl WorkPool {
             Lane::Quick => &self.quick,
             Lane::Slow => &self.slow,
         };
-        let result = lane.run_within(budget, work).await;
+        let result = lane.run_within(&self.threads, budget, work).await;
         if result.is_none() {
             self.observer.metrics.count_limit(Limit::Work);
         }
@@ -75,6 +108,7 @@ impl WorkPool {
 impl LanePlaces {
     async fn run_within<T: Send + 'static>(
         &self,
+        threads: &WorkThreads,
         budget: Duration,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Option<T> {
@@ -90,7 +124,7 @@ impl LanePlaces {
         if self.running.load(Ordering::Relaxed) > self.max_running {
             return None;
         }
-        let running = tokio::task::spawn_blocking(move || {
+        let running = threads.spawn(move || {
             let _counted = counted;
             work()
         });

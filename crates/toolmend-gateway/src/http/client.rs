@@ -35,6 +35,12 @@ pub(crate) type RequestBody = UnsyncBoxBody<Bytes, BoxError>;
 /// moment is lost: it is unknown whether the server read it.
 const MAX_IDLE: Duration = Duration::from_secs(3);
 
+/// The most bytes that a connection buffers on each side.
+const MAX_BUFFER: usize = 128 << 10;
+/// The most bytes that a server may send ahead, in one answer and in all answers of a connection.
+const MAX_STREAM_WINDOW: u32 = 256 << 10;
+const MAX_CONNECTION_WINDOW: u32 = 4 << 20;
+
 thread_local! {
     static POOL_NUMBER: Cell<usize> = const { Cell::new(0) };
 }
@@ -94,6 +100,10 @@ impl Client {
             legacy::Client::builder(TokioExecutor::new())
                 .pool_idle_timeout(MAX_IDLE)
                 .pool_timer(TokioTimer::new())
+                .http1_max_buf_size(MAX_BUFFER)
+                .http2_initial_stream_window_size(MAX_STREAM_WINDOW)
+                .http2_initial_connection_window_size(MAX_CONNECTION_WINDOW)
+                .http2_max_send_buf_size(MAX_BUFFER)
                 .build(connector.clone())
         };
         let pools = (0..config.thread_count()).map(|_| pool()).collect();

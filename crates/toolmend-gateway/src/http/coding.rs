@@ -3,11 +3,13 @@
 use std::pin::Pin;
 
 use async_compression::tokio::bufread::{BrotliDecoder, GzipDecoder, ZlibDecoder, ZstdDecoder};
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use futures_util::{Stream, StreamExt, TryStreamExt};
 use tokio::io::AsyncRead;
 use tokio_util::io::{ReaderStream, StreamReader};
 
+/// How many bytes are decompressed at once.
+const PIECE: usize = 16 << 10;
 /// After how many bytes other requests have their turn.
 const PAUSE_AFTER: usize = 256 << 10;
 
@@ -67,40 +69,50 @@ impl Coding {
             Coding::Brotli => Box::pin(BrotliDecoder::new(reader)),
             Coding::Zstd => Box::pin(ZstdDecoder::new(reader)),
         };
-        Box::pin(ReaderStream::new(reader).map_err(Into::into))
+        Box::pin(ReaderStream::with_capacity(reader, PIECE).map_err(Into::into))
     }
 
-    /// Decompresses a whole body. `None` if it is broken or longer than the limit.
-    pub(crate) async fn decode_whole(self, body: &Bytes, limit: usize) -> Option<Bytes> {
-        self.decode_reserved(body, |length| length <= limit).await
-    }
-
-    /// Decompresses a whole body. `None` if it is broken, or if `may_hold` does not allow its length so far.
-    pub(crate) async fn decode_reserved(
+    /// Decompresses a whole body. `None` if it is broken, longer than the limit, or if `reserve` does not allow the next bytes. Those of
+    /// the result are reserved twice, because it is put together from pieces.
+    pub(crate) async fn decode_whole(
         self,
         body: &Bytes,
-        mut may_hold: impl FnMut(usize) -> bool,
+        limit: usize,
+        mut reserve: impl FnMut(usize) -> bool,
     ) -> Option<Bytes> {
         if self == Coding::Identity {
             return Some(body.clone());
         }
         let one = futures_util::stream::iter([Ok(body.clone())]);
         let mut pieces = self.decode_stream(Box::pin(one));
-        let (mut out, mut last_pause) = (Vec::new(), 0);
+        let (mut all, mut length, mut last_pause) = (Vec::new(), 0, 0);
         while let Some(piece) = pieces.next().await {
             let piece = piece.ok()?;
-            if !may_hold(out.len() + piece.len()) {
+            length += piece.len();
+            if length > limit || !reserve(piece.len()) {
                 return None;
             }
-            out.extend_from_slice(&piece);
+            all.push(piece);
             // A few bytes can become many, and other requests of this thread wait.
-            if out.len() - last_pause > PAUSE_AFTER {
-                last_pause = out.len();
+            if length - last_pause > PAUSE_AFTER {
+                last_pause = length;
                 tokio::task::yield_now().await;
             }
         }
-        Some(out.into())
+        reserve(length).then(|| join_pieces(all))
     }
+}
+
+/// Joins pieces; a single piece is not copied.
+pub(crate) fn join_pieces(mut pieces: Vec<Bytes>) -> Bytes {
+    if pieces.len() < 2 {
+        return pieces.pop().unwrap_or_default();
+    }
+    let mut out = BytesMut::with_capacity(pieces.iter().map(Bytes::len).sum());
+    for piece in &pieces {
+        out.extend_from_slice(piece);
+    }
+    out.freeze()
 }
 
 /// Compresses a body for tests.
@@ -130,14 +142,24 @@ mod tests {
         let text = Bytes::from("toolmend ".repeat(1000));
         for coding in [Coding::Identity, Coding::Gzip, Coding::Deflate, Coding::Brotli, Coding::Zstd] {
             let packed = Bytes::from(encode(coding, &text).await);
-            assert_eq!(coding.decode_whole(&packed, 1 << 20).await.as_ref(), Some(&text), "{coding:?}");
+            assert_eq!(
+                coding.decode_whole(&packed, 1 << 20, |_| true).await.as_ref(),
+                Some(&text),
+                "{coding:?}"
+            );
             if coding != Coding::Identity {
-                assert_eq!(coding.decode_whole(&packed, 100).await, None, "{coding:?}: over the limit");
-                assert_eq!(
-                    coding.decode_whole(&packed.slice(..packed.len() / 2), 1 << 20).await,
-                    None,
-                    "{coding:?}: cut"
-                );
+                let over = coding.decode_whole(&packed, 100, |_| true).await;
+                assert_eq!(over, None, "{coding:?}: over the limit");
+                let half = packed.slice(..packed.len() / 2);
+                assert_eq!(coding.decode_whole(&half, 1 << 20, |_| true).await, None, "{coding:?}: cut");
+                let mut held = 0;
+                let reserve = |more| {
+                    held += more;
+                    held <= 2 * text.len()
+                };
+                assert_eq!(coding.decode_whole(&packed, 1 << 20, reserve).await.as_ref(), Some(&text));
+                assert_eq!(held, 2 * text.len(), "{coding:?}");
+                assert_eq!(coding.decode_whole(&packed, 1 << 20, |_| false).await, None, "{coding:?}: full");
             }
         }
     }

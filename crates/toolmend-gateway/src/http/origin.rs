@@ -6,7 +6,7 @@
 use std::net::IpAddr;
 
 use http::header::{HOST, ORIGIN};
-use http::{HeaderMap, HeaderName, Method, Uri};
+use http::{HeaderMap, HeaderName, Method, Request, Version};
 
 /// Marks requests that arrived over TLS.
 #[derive(Debug, Clone, Copy)]
@@ -32,11 +32,17 @@ pub(crate) struct OriginRules<'c> {
 impl OriginRules<'_> {
     /// Returns why a request is not allowed. Every host and every origin that it names has to be allowed, because nobody knows
     /// which of them the next program believes.
-    pub(crate) fn check(self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), String> {
+    pub(crate) fn check<B>(self, request: &Request<B>) -> Result<(), String> {
+        let (method, uri, headers) = (request.method(), request.uri(), request.headers());
         let in_address = uri.authority().map(http::uri::Authority::as_str);
         let hosts: Vec<&str> = in_address.into_iter().chain(texts_of(headers, &HOST)).collect();
         // Without hosts in the configuration, a gateway that others can reach does not know its names.
         let checks_host = self.is_local || !self.hosts.is_empty();
+        // Only the oldest version of HTTP does without.
+        if hosts.is_empty() && checks_host && !lists(self.hosts, ANY) && request.version() > Version::HTTP_10
+        {
+            return Err("the request names no host".to_owned());
+        }
         let is_allowed =
             |host: &str| is_this_machine(host) || name_of(host).is_some_and(|name| lists(self.hosts, name));
         if let Some(host) =
@@ -112,6 +118,25 @@ pub(crate) fn is_this_machine(authority: &str) -> bool {
 mod tests {
     use super::*;
 
+    fn request(uri: &'static str, headers: HeaderMap) -> Request<()> {
+        let mut request = Request::get(uri).body(()).unwrap();
+        *request.headers_mut() = headers;
+        request
+    }
+
+    #[test]
+    fn a_request_names_a_host_unless_its_version_has_none() {
+        let check = |hosts: &[String], is_local: bool, version: Version| {
+            let mut request = request("/v1/models", HeaderMap::new());
+            *request.version_mut() = version;
+            OriginRules { is_local, hosts, origins: &[] }.check(&request).is_ok()
+        };
+        assert!(!check(&[], true, Version::HTTP_11) && !check(&[], true, Version::HTTP_2));
+        assert!(!check(&["models.example".to_owned()], false, Version::HTTP_11));
+        assert!(check(&[], true, Version::HTTP_10) && check(&[], false, Version::HTTP_11));
+        assert!(check(&["*".to_owned()], true, Version::HTTP_11));
+    }
+
     #[test]
     fn only_names_of_this_machine_are_its_own() {
         for (host, own) in [
@@ -147,7 +172,7 @@ mod tests {
                 headers.insert(ORIGIN, origin.parse().unwrap());
             }
             let rules = OriginRules { is_local, hosts: &hosts, origins: &origins };
-            rules.check(&Method::GET, &Uri::from_static("/v1/models"), &headers).is_ok()
+            rules.check(&request("/v1/models", headers)).is_ok()
         };
         let local = |host, origin| allowed(true, &[], &[], host, origin);
         assert!(local("127.0.0.1:4242", "") && local("localhost:4242", "http://localhost:3000"));
@@ -179,7 +204,7 @@ mod tests {
                 headers.append(*name, value.parse().unwrap());
             }
             let rules = OriginRules { is_local: true, hosts: &[], origins: &[] };
-            rules.check(&Method::GET, &Uri::from_static(uri), &headers).is_ok()
+            rules.check(&request(uri, headers)).is_ok()
         };
         let (own, foreign) = (("host", "localhost"), ("host", "evil.example"));
         assert!(allowed("/", &[own]) && allowed("http://localhost/", &[own]));

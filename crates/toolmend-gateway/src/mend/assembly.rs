@@ -242,7 +242,7 @@ pub(super) fn is_json(text: &str) -> bool {
 }
 
 /// Whether a text is a JSON object.
-pub(super) fn is_object(text: &str) -> bool {
+pub(crate) fn is_object(text: &str) -> bool {
     text.trim_start().starts_with('{') && is_json(text)
 }
 

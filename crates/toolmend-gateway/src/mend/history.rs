@@ -10,7 +10,7 @@ use toolmend_protocol::{Document, HistoryMender, Protocol};
 
 use super::assembly::is_object;
 use super::notes::CallNotes;
-use super::stub::{EarlierRefusals, read_stub, show_unreadable};
+use super::stub::{EarlierRefusals, read_stub, show_unreadable, tool_of_name};
 use super::tools::CompiledTools;
 use crate::config::Config;
 use crate::upstream::IdForm;
@@ -91,8 +91,15 @@ fn add_contract_hints(list: ValueRef<'_>) -> Option<String> {
     changed.then(|| array(tools))
 }
 
+impl HistoryRepair<'_> {
+    fn tool_of_name<'n>(&self, name: &'n str) -> Option<&'n str> {
+        tool_of_name(name, |name| self.tools.mender.tool(name).is_some())
+    }
+}
+
 impl HistoryMender for HistoryRepair<'_> {
     fn mend_arguments(&self, tool: &str, text: &str) -> Option<String> {
+        let tool = self.tool_of_name(tool).unwrap_or(tool);
         if let Some(written) = read_stub(text) {
             // One client writes stubs by itself, for arguments that were never seen here.
             let verdict = self.tools.mender.mend(tool, &written);
@@ -114,6 +121,10 @@ impl HistoryMender for HistoryRepair<'_> {
         }
         // The schema may refuse arguments that are only history by now.
         Some(repair_arguments(text.to_owned()))
+    }
+
+    fn restore_name(&self, name: &str) -> Option<String> {
+        self.tool_of_name(name).map(str::to_owned)
     }
 
     fn replace_id(&self, id: &str) -> Option<String> {

@@ -10,7 +10,9 @@ use toolmend_protocol::{CallExtras, ReadyCall, StopReason, new_id};
 
 use super::assembly::{PartialCall, is_json, is_object};
 use super::report::{CallRefusal, JudgedCall, ResponseReport};
-use super::stub::{EarlierRefusals, continue_as_stub, write_stub, write_stub_for_unknown_tool};
+use super::stub::{
+    EarlierRefusals, continue_as_stub, name_without_tool, write_stub, write_stub_for_unknown_tool,
+};
 use crate::config::RefusalMode;
 use crate::observe::{
     CALL_IN_TEXT, CallEvent, Observer, RequestContext, SURPLUS_CALL, WIRE_FORM, log_recovery,
@@ -35,6 +37,8 @@ pub(crate) struct TurnRules {
     pub(crate) earlier_refusals: Arc<EarlierRefusals>,
     /// Whether the token limit is not given as the reason if a truncated call became a stub, because the client would give up.
     pub(crate) hides_truncation: bool,
+    /// Whether the client gives up at a call of a tool that it does not have.
+    pub(crate) unknown_tools_end_client: bool,
     pub(crate) delivery: Delivery,
     /// What the request says about calls in text.
     pub(crate) options: TurnOptions,
@@ -104,6 +108,9 @@ pub(crate) enum RefusalAnswer {
     Stub(ReadyCall),
 }
 
+/// What the model is told if nothing better is known.
+const NOT_UNDERSTOOD: &str = "The call was not understood. Send it again.";
+
 /// How often the same call gets a stub. A model that repeats itself needs other words.
 const MAX_EQUAL_STUBS: usize = 3;
 
@@ -124,6 +131,17 @@ struct WrittenCall<'a> {
     dialect: Option<&'static str>,
     /// What is wrong with how it arrived.
     delivery_fix: Option<&'static str>,
+    /// What the client has of it already.
+    started: Option<&'a ReadyCall>,
+}
+
+impl WrittenCall<'_> {
+    /// Whether calls continue what the client has of this one.
+    fn continues_as(&self, name: &str, id: &str, arguments: &[&str]) -> bool {
+        let Some(started) = self.started else { return true };
+        let first = arguments.first().is_some_and(|first| first.starts_with(&started.arguments));
+        started.name == name && started.id == id && first
+    }
 }
 
 /// Where a call was found.
@@ -152,13 +170,14 @@ impl CallJudge {
     }
 
     /// Judges a call that the server recognised. `form_is_wrong`: it arrived in a form that clients cannot read. `id`: the one
-    /// that the client gets; `None` if it needs a new one.
+    /// that the client gets; `None` if it needs a new one. `started`: what the client has of it already.
     pub(crate) fn judge_native_call(
         &mut self,
         call: &PartialCall,
         id: Option<String>,
         stop: Option<StopReason>,
         form_is_wrong: bool,
+        started: Option<&ReadyCall>,
     ) -> CallRuling {
         let written = call.arguments();
         if self.rules.hosted_tools.contains(&call.name) && !self.rules.is_declared(&call.name) {
@@ -188,6 +207,7 @@ impl CallJudge {
             offset: 0,
             dialect: None,
             delivery_fix: form_is_wrong.then_some(WIRE_FORM),
+            started,
         };
         self.rule(&verdict, call, unchanged)
     }
@@ -198,11 +218,11 @@ impl CallJudge {
         !is_json(&written) && self.rules.mender.mend(&call.name, &written).outcome() == Outcome::Truncated
     }
 
-    /// Judges a call in text. `id` is the one that was already sent for it.
+    /// Judges a call in text. `started`: what the client has of it already.
     pub(crate) fn judge_leaked_call(
         &mut self,
         call: &Call,
-        id: Option<String>,
+        started: Option<&ReadyCall>,
         finish: Finish,
     ) -> CallRuling {
         let place = if call.source == Source::Explicit { CallPlace::Marked } else { CallPlace::Inferred };
@@ -216,6 +236,7 @@ impl CallJudge {
             offset: call.at.start,
             dialect: Some(call.dialect),
             delivery_fix: (!self.rules.calls_are_text).then_some(CALL_IN_TEXT),
+            started,
         };
         if call.outcome().runs() && !self.rules.allows_name(&call.name) {
             // The library leaves undeclared names to its caller. The gateway refuses them, as it does for native calls.
@@ -223,7 +244,7 @@ impl CallJudge {
             let verdict = self.rules.mender.mend(&call.name, &written);
             return self.rule(&verdict, as_written, false);
         }
-        let id = id.or_else(|| call.id.clone());
+        let id = started.map(|started| started.id.clone()).or_else(|| call.id.clone());
         self.rule(&call.verdict, WrittenCall { id, ..as_written }, false)
     }
 
@@ -276,19 +297,26 @@ impl CallJudge {
         };
         let name = verdict.tool().unwrap_or(call.name).to_owned();
         let id = call.id.take().filter(|id| !id.is_empty()).unwrap_or_else(|| new_id("call_"));
-        let refusal = (!verdict.outcome().runs()).then(|| {
+        let texts: Vec<&str> = match verdict.json() {
+            _ if !verdict.outcome().runs() => Vec::new(),
+            Some(json) => vec![json],
+            None => verdict.values().iter().map(String::as_str).collect(),
+        };
+        // A call that does not continue what the client has of it would be another one.
+        let runs = verdict.outcome().runs() && call.continues_as(&name, &id, &texts);
+        let (texts, outcome) = if runs || !verdict.outcome().runs() {
+            (texts, outcome)
+        } else {
+            (Vec::new(), Outcome::Rejected)
+        };
+        let refusal = (!runs).then(|| {
             let feedback = match verdict.refusal().filter(|_| outcome != verdict.outcome()) {
                 Some(refusal) => feedback_on_unfinished(&name, refusal.cut.as_deref()),
-                None => verdict.feedback().unwrap_or("The call was not understood.").to_owned(),
+                None => verdict.feedback().unwrap_or(NOT_UNDERSTOOD).to_owned(),
             };
             let answer = self.answer_refusal(&name, &id, &call, truncated);
             Refusal { feedback, truncated, answer }
         });
-        let texts: Vec<&str> = match verdict.json() {
-            _ if refusal.is_some() => Vec::new(),
-            Some(json) => vec![json],
-            None => verdict.values().iter().map(String::as_str).collect(),
-        };
         let known = verdict.refusal();
         let event = CallEvent {
             tool: &name,
@@ -320,6 +348,7 @@ impl CallJudge {
                 refusal: refusal.as_ref().map(|refusal| CallRefusal {
                     feedback: refusal.feedback.clone(),
                     recovery: refusal.answer.recovery(call.place),
+                    is_logged: false,
                 }),
             });
         }
@@ -424,12 +453,18 @@ impl CallJudge {
         if rules.earlier_refusals.count(name, call.text) >= MAX_EQUAL_STUBS {
             return RefusalAnswer::Feedback;
         }
-        let stub = match rules.mender.tool(name) {
-            Some(tool) => write_stub(call.text, tool),
+        let under_no_tool =
+            |name: &str| RefusalAnswer::Stub(ready(name, write_stub_for_unknown_tool(call.text)));
+        let Some(tool) = rules.mender.tool(name) else {
             // The client has no tool of this name if it declared others.
-            None => rules.declares_tools().then(|| write_stub_for_unknown_tool(call.text)),
+            return if rules.declares_tools() { under_no_tool(name) } else { RefusalAnswer::Feedback };
         };
-        stub.map_or(RefusalAnswer::Feedback, |stub| RefusalAnswer::Stub(ready(name, stub)))
+        if let Some(stub) = write_stub(call.text, tool) {
+            return RefusalAnswer::Stub(ready(name, stub));
+        }
+        let unknown = name_without_tool(name, |name| rules.allows_name(name));
+        let unknown = unknown.filter(|_| !rules.unknown_tools_end_client && !name.is_empty());
+        unknown.map_or(RefusalAnswer::Feedback, |name| under_no_tool(&name))
     }
 }
 

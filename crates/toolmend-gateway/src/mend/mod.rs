@@ -34,6 +34,7 @@ mod text_scan;
 mod tools;
 mod whole_answer;
 
+pub(crate) use self::assembly::is_object;
 pub(crate) use self::history::{MendedRequest, mend_request, repair_arguments, replace_ids};
 pub(crate) use self::judge::{CallJudge, TurnRules};
 pub(crate) use self::notes::CallNotes;

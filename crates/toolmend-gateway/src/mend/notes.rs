@@ -5,6 +5,8 @@ use std::sync::{Mutex, PoisonError};
 
 /// How many calls are remembered. A client that never sends results must not fill the memory.
 const MAX_CALLS: usize = 4096;
+/// How many bytes of ids and notes are remembered.
+const MAX_BYTES: usize = 8 << 20;
 
 /// Notes by the id of the call.
 #[derive(Debug, Default)]
@@ -16,6 +18,12 @@ pub(crate) struct CallNotes {
 struct Entries {
     by_id: HashMap<String, Vec<String>>,
     order: VecDeque<String>,
+    bytes: usize,
+}
+
+/// Returns how many bytes a note takes. Its id is stored twice.
+fn bytes_of(id: &str, lines: &[String]) -> usize {
+    2 * id.len() + lines.iter().map(String::len).sum::<usize>()
 }
 
 impl CallNotes {
@@ -26,13 +34,17 @@ impl CallNotes {
         }
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         for (id, lines) in notes {
-            if entries.by_id.insert(id.clone(), lines.clone()).is_none() {
-                entries.order.push_back(id.clone());
+            entries.bytes += bytes_of(id, lines);
+            match entries.by_id.insert(id.clone(), lines.clone()) {
+                Some(before) => entries.bytes -= bytes_of(id, &before),
+                None => entries.order.push_back(id.clone()),
             }
-            if entries.order.len() > MAX_CALLS
+            while (entries.order.len() > MAX_CALLS || entries.bytes > MAX_BYTES)
                 && let Some(oldest) = entries.order.pop_front()
             {
-                entries.by_id.remove(&oldest);
+                if let Some(lines) = entries.by_id.remove(&oldest) {
+                    entries.bytes -= bytes_of(&oldest, &lines);
+                }
             }
         }
     }
@@ -61,5 +73,10 @@ mod tests {
         assert_eq!(notes.get("0"), None);
         assert_eq!(notes.get("1").as_deref(), Some("a\nb"));
         assert_eq!(notes.entries.lock().unwrap().order.len(), MAX_CALLS);
+        notes.remember(&[("long".into(), vec!["x".repeat(MAX_BYTES)])]);
+        assert_eq!(
+            (notes.get("long"), notes.is_empty(), notes.entries.lock().unwrap().bytes),
+            (None, true, 0)
+        );
     }
 }

@@ -54,6 +54,8 @@ pub(crate) struct CallRefusal {
     pub(crate) feedback: String,
     /// How it is handled if the server is not asked again.
     pub(crate) recovery: Recovery,
+    /// Whether that was logged.
+    pub(crate) is_logged: bool,
 }
 
 impl ResponseReport {
@@ -86,6 +88,15 @@ impl ResponseReport {
     /// Returns the calls that do not run, with the reason.
     pub(crate) fn refused(&self) -> impl Iterator<Item = (&JudgedCall, &CallRefusal)> {
         self.calls.iter().filter_map(|call| Some((call, call.refusal.as_ref()?)))
+    }
+
+    /// Returns the calls that do not run and were not logged, and takes them for logged.
+    pub(crate) fn take_unlogged(&mut self) -> impl Iterator<Item = (&JudgedCall, Recovery)> {
+        self.calls.iter_mut().filter_map(|call| {
+            let refusal = call.refusal.as_mut()?;
+            let recovery = (!std::mem::replace(&mut refusal.is_logged, true)).then_some(refusal.recovery)?;
+            Some((&*call, recovery))
+        })
     }
 
     /// Whether a call does not run.

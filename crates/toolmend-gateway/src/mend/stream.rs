@@ -73,6 +73,11 @@ impl StreamMender {
         &self.judge.report
     }
 
+    /// Returns what was mended so far, to log it.
+    pub(crate) fn report_mut(&mut self) -> &mut ResponseReport {
+        &mut self.judge.report
+    }
+
     /// Continues with another generation for the same request.
     pub(crate) fn continue_from(&mut self, earlier: &ResponseReport, tokens: TokenCounts) {
         self.judge.report.continue_from(earlier);
@@ -107,6 +112,12 @@ impl StreamMender {
     /// Returns the number of bytes that are held back.
     pub(crate) fn held_bytes(&self) -> usize {
         self.choices.values().map(ChoiceMender::held_bytes).sum()
+    }
+
+    /// Returns about how much memory the stream takes.
+    pub(crate) fn memory(&self) -> usize {
+        let choices: usize = self.choices.values().map(ChoiceMender::memory).sum();
+        self.splitter.pending_bytes() + choices + self.decoder.memory() + self.encoder.memory()
     }
 
     /// Whether the end or an error was written.
@@ -145,7 +156,7 @@ impl StreamMender {
         }
     }
 
-    /// Ends the stream. A turn without an end is an error.
+    /// Ends the stream. A turn without an end and without a call is an error.
     pub(crate) fn finish(&mut self) {
         if let Some(frame) = self.splitter.take_rest().filter(|frame| !frame.is_comment()) {
             // A last frame without its blank line counts if its payload is complete.
@@ -161,7 +172,7 @@ impl StreamMender {
         }
         let judge = &mut self.judge;
         let all_closed = !self.choices.is_empty()
-            && self.choices.values_mut().all(|choice| choice.is_closed() || choice.end_in_call(judge));
+            && self.choices.values_mut().all(|choice| choice.is_closed() || choice.end_without_stop(judge));
         if all_closed {
             self.write_end(None);
         } else {

@@ -100,6 +100,23 @@ fn close_arguments(sent: &str, member: &str) -> Option<(String, Value)> {
     None
 }
 
+/// What a name ends with that no tool has.
+const NO_TOOL: &str = "_unreadable";
+/// The longest name that all servers accept in a conversation.
+const MAX_NAME: usize = 64;
+
+/// Returns a name that no tool has, for a call of a tool that rejects nothing: clients report unknown tools to the model just as they
+/// report wrong arguments. `None` if there is no such name.
+pub(crate) fn name_without_tool(tool: &str, is_declared: impl Fn(&str) -> bool) -> Option<String> {
+    let name = format!("{tool}{NO_TOOL}");
+    (name.len() <= MAX_NAME && !is_declared(&name)).then_some(name)
+}
+
+/// Returns the tool that a call means which was sent under a name that no tool has.
+pub(crate) fn tool_of_name(name: &str, is_declared: impl Fn(&str) -> bool) -> Option<&str> {
+    name.strip_suffix(NO_TOOL).filter(|tool| is_declared(tool) && !is_declared(name))
+}
+
 /// Writes a stub for a call of a tool that the client does not have.
 pub(crate) fn write_stub_for_unknown_tool(written: &str) -> String {
     json!({UNPARSED_INPUT: {"raw": clip(written), "len": written.len()}}).to_string()

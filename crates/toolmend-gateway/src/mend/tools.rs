@@ -11,6 +11,7 @@ use serde_json::Value;
 use toolmend::{CustomDialects, Mender, MenderBuilder, Preset, Tool};
 
 use crate::config::RepairSettings;
+use crate::guard::{HeldMemory, Reservation};
 
 /// The tools of one request.
 #[derive(Debug)]
@@ -22,6 +23,8 @@ pub(crate) struct CompiledTools {
     pub(crate) hosted_tools: Arc<HashSet<String>>,
     /// Whether judging a short call takes no noticeable time, so that it need not happen on another thread.
     pub(crate) is_light: bool,
+    /// The memory that it takes, however many requests use it.
+    memory: Reservation,
 }
 
 /// Longer lists, in bytes, are not light.
@@ -29,8 +32,8 @@ const MAX_LIGHT_LENGTH: usize = 256 << 10;
 
 /// How many lists are kept.
 const MAX_ENTRIES: usize = 256;
-/// Longer lists, in bytes, are compiled every time, so that the cache stays small.
-const MAX_CACHED_LENGTH: usize = 1 << 20;
+/// How much memory the lists take that are kept, in bytes.
+const MAX_KEPT_MEMORY: usize = 32 << 20;
 
 /// Longer lists, in bytes, do not compile quickly.
 const MAX_QUICK_LENGTH: usize = 8 << 10;
@@ -52,6 +55,26 @@ pub(crate) struct ToolCache {
     clock: std::sync::atomic::AtomicU64,
 }
 
+/// What a compiled list takes for each object and each byte of its text, as measured with objects of few members.
+const COMPILED_BYTES_PER_OBJECT: usize = 2 << 10;
+const COMPILED_BYTES_PER_BYTE: usize = 4;
+/// What the values of a list take while it is compiled.
+const BYTES_PER_VALUE: usize = 100;
+
+/// Returns how much memory compiling a list takes, and the result. Both are estimates that no list exceeds by much.
+fn estimate_memory(text: &[u8]) -> (usize, usize) {
+    let (mut objects, mut values) = (0, 0);
+    for byte in text {
+        match byte {
+            b'{' => objects += 1,
+            b',' | b'[' => values += 1,
+            _ => {}
+        }
+    }
+    let compiled = objects * COMPILED_BYTES_PER_OBJECT + text.len() * COMPILED_BYTES_PER_BYTE;
+    (2 * compiled + values * BYTES_PER_VALUE, compiled)
+}
+
 #[derive(Debug, Default)]
 struct Entries {
     /// The entries by the hash of their text.
@@ -59,6 +82,8 @@ struct Entries {
     /// For each length of a text, the hash of the one that was used last. An agent sends the same list with every request, and
     /// hashing a long list takes longer than comparing it.
     last_of_length: HashMap<usize, u64>,
+    /// How much memory all of them take.
+    memory: usize,
 }
 
 #[derive(Debug)]
@@ -81,17 +106,32 @@ impl Entries {
         Some(Arc::clone(&entry.compiled))
     }
 
-    /// Adds a list, in place of the one that was not used for the longest time if there are too many.
+    /// Adds a list. Those that were not used for the longest time make room for it.
     fn insert(&mut self, hash: u64, entry: Entry) {
-        if self.by_hash.len() >= MAX_ENTRIES
+        self.remove(hash);
+        let needed = entry.memory();
+        while (self.by_hash.len() >= MAX_ENTRIES || self.memory + needed > MAX_KEPT_MEMORY)
             && let Some(oldest) =
                 self.by_hash.iter().min_by_key(|(_, entry)| entry.used).map(|(hash, _)| *hash)
         {
-            self.by_hash.remove(&oldest);
+            self.remove(oldest);
             self.last_of_length.retain(|_, last| *last != oldest);
         }
+        self.memory += needed;
         self.last_of_length.insert(entry.text.len(), hash);
         self.by_hash.insert(hash, entry);
+    }
+
+    fn remove(&mut self, hash: u64) {
+        if let Some(entry) = self.by_hash.remove(&hash) {
+            self.memory -= entry.memory();
+        }
+    }
+}
+
+impl Entry {
+    fn memory(&self) -> usize {
+        self.text.len() + self.compiled.memory.bytes()
     }
 }
 
@@ -101,15 +141,28 @@ impl ToolCache {
         ToolCache { dialects, repairs, ..ToolCache::default() }
     }
 
-    /// Returns the compiled form of a list; an empty text means no tools. Two threads may compile the same list at the same
-    /// time: no thread waits for another.
-    pub(crate) fn get(&self, text: &Bytes, policy: Preset) -> Arc<CompiledTools> {
+    /// Returns the compiled form of a list; an empty text means no tools. `None` if there is not enough memory for it. Two threads may
+    /// compile the same list at the same time: no thread waits for another.
+    pub(crate) fn get(
+        &self,
+        text: &Bytes,
+        policy: Preset,
+        memory: &Arc<HeldMemory>,
+    ) -> Option<Arc<CompiledTools>> {
         if let Some(found) = self.find(text, policy) {
-            return found;
+            return Some(found);
+        }
+        let (while_compiling, compiled) = estimate_memory(text);
+        let mut reservation = Reservation::new(memory);
+        if !reservation.grow(while_compiling) {
+            return None;
         }
         let base = Mender::builder().policy(self.repairs.policy(policy)).dialects(self.dialects.clone());
-        let compiled = Arc::new(compile_tools(text, base));
-        if text.len() <= MAX_CACHED_LENGTH {
+        let mut tools = compile_tools(text, base, reservation);
+        tools.memory.set(compiled);
+        let compiled = Arc::new(tools);
+        // A long list is compiled every time, so that it does not push out all others.
+        if compiled.memory.bytes() <= MAX_KEPT_MEMORY / 2 {
             let hash = self.hasher.hash_one((&text[..], policy));
             let used = self.clock.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             // A copy, so that the entry does not keep the whole request in memory.
@@ -117,7 +170,7 @@ impl ToolCache {
                 Entry { text: Bytes::copy_from_slice(text), policy, compiled: Arc::clone(&compiled), used };
             self.entries.lock().unwrap_or_else(PoisonError::into_inner).insert(hash, entry);
         }
-        compiled
+        Some(compiled)
     }
 
     /// Returns the compiled form of a list that was compiled before.
@@ -133,7 +186,7 @@ impl ToolCache {
     }
 }
 
-fn compile_tools(text: &[u8], base: MenderBuilder) -> CompiledTools {
+fn compile_tools(text: &[u8], base: MenderBuilder, memory: Reservation) -> CompiledTools {
     let list = serde_json::from_slice(text).unwrap_or(Value::Null);
     let mut declared = Vec::new();
     let mut hosted_tools = HashSet::new();
@@ -145,13 +198,13 @@ fn compile_tools(text: &[u8], base: MenderBuilder) -> CompiledTools {
     if declared.is_empty() {
         // Nothing is known about the tools, but their arguments are objects.
         let (mender, _) = base.tool(Tool::unconstrained("")).build_lenient();
-        return CompiledTools { mender, has_tools, hosted_tools, is_light };
+        return CompiledTools { mender, has_tools, hosted_tools, is_light, memory };
     }
     let (mender, notes) = base.tools(&Value::Array(declared)).build_lenient();
     for note in notes {
         tracing::debug!(note, "a declared tool is not understood");
     }
-    CompiledTools { mender, has_tools, hosted_tools, is_light }
+    CompiledTools { mender, has_tools, hosted_tools, is_light, memory }
 }
 
 /// Separates the tools that clients run from those that only servers know.
@@ -186,7 +239,34 @@ mod tests {
     use super::*;
 
     fn get(cache: &ToolCache, text: &str) -> Arc<CompiledTools> {
-        cache.get(&Bytes::copy_from_slice(text.as_bytes()), Preset::Balanced)
+        cache.get(&Bytes::copy_from_slice(text.as_bytes()), Preset::Balanced, &memory()).unwrap()
+    }
+
+    fn memory() -> Arc<HeldMemory> {
+        HeldMemory::new(256 << 20, Arc::default())
+    }
+
+    #[test]
+    fn lists_take_a_bounded_amount_of_memory() {
+        let (cache, memory) = (ToolCache::default(), memory());
+        let list = |number: usize, length: usize| {
+            let schema = serde_json::json!({"description": "x".repeat(length)});
+            Bytes::from(
+                serde_json::json!([{"name": format!("t{number}"), "input_schema": schema}]).to_string(),
+            )
+        };
+        for number in 0..40 {
+            assert!(cache.get(&list(number, 300 << 10), Preset::Balanced, &memory).is_some());
+        }
+        let entries = cache.entries.lock().unwrap();
+        let sum: usize = entries.by_hash.values().map(Entry::memory).sum();
+        assert!(entries.memory == sum && sum <= MAX_KEPT_MEMORY && entries.by_hash.len() < 40, "{sum}");
+        drop(entries);
+        assert!(cache.get(&list(99, 5 << 20), Preset::Balanced, &memory).is_some());
+        assert!(cache.find(&list(99, 5 << 20), Preset::Balanced).is_none(), "it is too long to be kept");
+        // A few bytes of text can take a lot of memory while they are read.
+        let bomb = Bytes::from(format!("[{}{{}}]", "{\"\":{}},".repeat(1 << 18)));
+        assert!(cache.get(&bomb, Preset::Balanced, &memory).is_none());
     }
 
     #[test]
@@ -197,7 +277,8 @@ mod tests {
         assert!(Arc::ptr_eq(&first, &again));
         assert!(!Arc::ptr_eq(&first, &get(&cache, r#"[{"type":"function","function":{"name":"b"}}]"#)));
         let text = Bytes::from_static(br#"[{"type":"function","function":{"name":"a"}}]"#);
-        assert!(!Arc::ptr_eq(&first, &cache.get(&text, Preset::Strict)), "another policy");
+        let strict = cache.get(&text, Preset::Strict, &memory()).unwrap();
+        assert!(!Arc::ptr_eq(&first, &strict), "another policy");
         for number in 0..MAX_ENTRIES * 2 {
             get(&cache, &format!(r#"[{{"name":"t{number}","input_schema":{{}}}}]"#));
         }

@@ -44,6 +44,7 @@ fn journal_entry(context: &RequestContext, event: &CallEvent<'_>) -> Entry {
     let delivery_fix =
         event.delivery_fix.map(|kind| RepairRecord { kind: kind.to_owned(), path: String::new(), at: None });
     Entry {
+        call_id: Some(event.call_id.to_owned()).filter(|id| !id.is_empty()),
         called: (event.called != event.tool).then(|| event.called.to_owned()),
         dialect: event.dialect.map(ToOwned::to_owned),
         reason: event.reason.map(|reason| reason.name().to_owned()),

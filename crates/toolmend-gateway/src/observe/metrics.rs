@@ -13,7 +13,7 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 
 use super::call_event::CallEvent;
-use super::labels::BoundedLabel;
+use super::labels::{BoundedLabel, MAX_NAMES, MAX_PAIRS, OTHER};
 use super::limits::Limit;
 use super::traffic::TrafficMetrics;
 
@@ -73,6 +73,7 @@ pub(crate) struct Metrics {
     refused_origins: Counter,
     models: BoundedLabel,
     tools: BoundedLabel,
+    pairs: BoundedLabel,
     /// Metrics about servers and keys.
     pub(crate) traffic: TrafficMetrics,
 }
@@ -138,7 +139,7 @@ impl Default for Metrics {
             refused_origins.clone(),
         );
         let traffic = TrafficMetrics::register(&mut registry);
-        let (models, tools) = (BoundedLabel::default(), BoundedLabel::default());
+        let [models, tools] = [MAX_NAMES, MAX_NAMES].map(BoundedLabel::new);
         Metrics {
             registry,
             requests,
@@ -159,6 +160,7 @@ impl Default for Metrics {
             refused_origins,
             models,
             tools,
+            pairs: BoundedLabel::new(MAX_PAIRS),
             traffic,
         }
     }
@@ -181,6 +183,9 @@ impl Metrics {
 
     pub(crate) fn count_call(&self, event: &CallEvent<'_>, model: &str) {
         let (tool, model) = (self.tools.bound(event.tool), self.models.bound(model));
+        // Every tool with every model would be too many.
+        let is_counted = self.pairs.contains_or_add(&format!("{tool}\n{model}"));
+        let (tool, model) = if is_counted { (tool, model) } else { (OTHER, OTHER) };
         let (tool, model) = (tool.to_owned(), model.to_owned());
         for kind in event.kinds() {
             let (tool, model) = (tool.clone(), model.clone());

@@ -19,8 +19,9 @@ use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider};
 use tokio::runtime::Handle;
 
 use super::CallEvent;
-use crate::config::{Config, ConfigError};
+use crate::config::{Config, ConfigError, split_user_info};
 use crate::http::Client;
+use crate::http::server_key::ServerKey;
 
 /// How long the collector may take.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -50,12 +51,18 @@ impl Traces {
         };
         let invalid = |why: String| ConfigError::new(format!("otlp_endpoint: {why}"));
         let runtime = Handle::try_current().map_err(|error| invalid(error.to_string()))?;
+        // Nobody who reports errors may see the password.
+        let (endpoint, user_info) = match split_user_info(endpoint) {
+            Some((scheme, user_info, place)) => (format!("{scheme}{place}"), Some(user_info)),
+            None => (endpoint.to_owned(), None),
+        };
         let endpoint = endpoint.trim_end_matches('/');
+        let key = user_info.map(ServerKey::basic).transpose().map_err(|error| invalid(error.to_string()))?;
         let endpoint =
             if endpoint.ends_with(PATH) { endpoint.to_owned() } else { format!("{endpoint}{PATH}") };
         let exporter = SpanExporter::builder()
             .with_http()
-            .with_http_client(SpanSender { client: Client::new(config)?, runtime })
+            .with_http_client(SpanSender { client: Client::new(config)?, key, runtime })
             .with_endpoint(endpoint)
             .with_timeout(TIMEOUT)
             .build()
@@ -155,6 +162,8 @@ impl Span {
 #[derive(Debug)]
 struct SpanSender {
     client: Client,
+    /// What the collector's address says about authentication.
+    key: Option<ServerKey>,
     /// Spans are sent from a thread without a runtime of its own.
     runtime: Handle,
 }
@@ -162,12 +171,15 @@ struct SpanSender {
 type Sending<'s> = Pin<Box<dyn Future<Output = Result<Response<Bytes>, HttpError>> + Send + 's>>;
 
 impl HttpClient for SpanSender {
-    fn send_bytes<'s, 'a>(&'s self, request: Request<Bytes>) -> Sending<'a>
+    fn send_bytes<'s, 'a>(&'s self, mut request: Request<Bytes>) -> Sending<'a>
     where
         's: 'a,
         Self: 'a,
     {
         let client = self.client.clone();
+        if let Some(key) = &self.key {
+            key.replace_in(request.headers_mut(), false);
+        }
         let sent = self.runtime.spawn(async move {
             let request = request.map(|body| Full::new(body).map_err(|never| match never {}).boxed_unsync());
             let answer = client.send(request).await.map_err(|error| error.to_string())?;

@@ -17,14 +17,14 @@ use super::fallback::{Contact, is_failure, mark_failed, mark_send_failed, record
 use super::response_stream::ResponseStream;
 use crate::config::{Config, RequestLimits};
 use crate::guard::{Lane, Reservation};
-use crate::http::coding::{BoxError, ByteStream, Coding};
+use crate::http::coding::{BoxError, ByteStream, Coding, join_pieces};
 use crate::http::guarded_body::guard_body;
 use crate::http::headers::{self, is_stream, remove_hop_by_hop};
 use crate::http::respond::{bad_gateway, send_failed};
 use crate::http::{Body, Client, SendError};
 use crate::mend::{CallJudge, ResponseReport, StreamMender, TurnRules, arguments_to_show, replace_ids};
 use crate::observe::{Limit, Observer, log_recovery};
-use crate::translate::{stream_to_whole, whole_to_stream};
+use crate::translate::stream_to_whole;
 use crate::upstream::Route;
 
 /// One request, ready to be sent.
@@ -54,8 +54,6 @@ pub(crate) struct Exchange {
     pub(crate) added_time: Duration,
     /// Whether judging a short call takes no noticeable time.
     pub(crate) is_light: bool,
-    /// Whether the client wants several answers.
-    pub(crate) several_answers: bool,
     /// Whether the client wants token counts at the end of a stream.
     pub(crate) wants_usage: bool,
     /// The memory of the request.
@@ -108,7 +106,12 @@ impl Exchange {
             }
         }
         remove_hop_by_hop(&mut head.headers);
-        self.wants_usage = self.stream && !is_stream(&head.headers) && asks_for_usage(&self.body);
+        if self.stream && !is_stream(&head.headers) {
+            let body = self.body.clone();
+            let asks =
+                self.proxy.run_by_length(body.len(), &self.limits, move || asks_for_usage(&body)).await;
+            self.wants_usage = asks.unwrap_or(false);
+        }
         if self.max_reprompts == 0 {
             // The server has the request, and nobody needs it again.
             self.body = Bytes::new();
@@ -164,7 +167,8 @@ impl Exchange {
             Err(_) => return Err(Body::empty()),
         };
         let coding = Coding::from_headers(&head.headers).unwrap_or(Coding::Identity);
-        let plain = coding.decode_whole(&raw, MAX_ERROR).await.unwrap_or_default();
+        let reserve = |more| reservation.grow(more);
+        let plain = coding.decode_whole(&raw, MAX_ERROR, reserve).await.unwrap_or_default();
         let message = String::from_utf8_lossy(&plain);
         let learned = self.route.profile.known_ids.learn(&self.rules.context.model, &message);
         let doc = learned.and_then(|_| Document::parse(&self.body));
@@ -195,8 +199,13 @@ impl Exchange {
                 Err(message) => return bad_gateway(self.protocol, &message),
             };
             let started = Instant::now();
-            let plain = coding.decode_whole(&raw, self.limits.held_bytes).await;
-            let (raw, plain) = match plain.as_ref().and_then(|plain| self.convert_stream(plain)) {
+            let reserve = |more| reservation.grow(more);
+            let plain = coding.decode_whole(&raw, self.limits.held_bytes, reserve).await;
+            let converted = match &plain {
+                Some(plain) => self.convert_stream(plain).await,
+                None => None,
+            };
+            let (raw, plain) = match converted {
                 Some(whole) => {
                     set_json(&mut head.headers);
                     (whole.clone(), Some(whole))
@@ -217,7 +226,7 @@ impl Exchange {
                 coding = its_coding;
                 continue;
             }
-            self.report_refusals(&report);
+            self.log_refusals(&mut report);
             self.proxy.notes.remember(&report.notes);
             self.observer().report_added_time(self.protocol.name(), self.added_time);
             let summary = match report.summary() {
@@ -235,12 +244,14 @@ impl Exchange {
                 }
                 None => raw,
             };
-            if let Some(stream) = self.convert_whole(&head.headers, &body, &report).await {
+            if let Some(stream) = self.convert_whole(&head.headers, &body, &report, &mut reservation).await {
+                reservation.set(stream.len());
                 let kind = http::HeaderValue::from_static(self.protocol.framing().content_type());
                 head.headers.insert(http::header::CONTENT_TYPE, kind);
                 head.headers.remove(http::header::CONTENT_ENCODING);
                 return Response::from_parts(head, guard_body(Body::from(stream), reservation));
             }
+            reservation.set(body.len());
             return Response::from_parts(head, guard_body(Body::from(body), reservation));
         }
     }
@@ -335,24 +346,30 @@ impl Exchange {
         self.protocol.append_feedback(doc.root(), &written.join("\n"), &feedback.join("\n\n"))
     }
 
-    /// Reports how the calls of the answer that do not run were handled.
-    pub(crate) fn report_refusals(&self, report: &ResponseReport) {
-        for (call, refusal) in report.refused() {
-            log_recovery(&self.rules.context, &call.tool, &call.id, refusal.recovery);
+    /// Logs how the calls of the answer that do not run are handled, once for each of them.
+    pub(crate) fn log_refusals(&self, report: &mut ResponseReport) {
+        for (call, recovery) in report.take_unlogged() {
+            log_recovery(&self.rules.context, &call.tool, &call.id, recovery);
         }
     }
 }
 
 impl Exchange {
     /// Returns a stream as a whole answer, if the client did not ask for a stream.
-    fn convert_stream(&self, plain: &Bytes) -> Option<Bytes> {
-        let is_stream = match self.protocol.framing() {
-            Framing::Sse => begins_like_event_stream(plain),
-            Framing::Lines => Document::parse(plain).is_none(),
+    async fn convert_stream(&self, plain: &Bytes) -> Option<Bytes> {
+        if self.stream {
+            return None;
+        }
+        let (protocol, limit, text) = (self.protocol, self.limits.held_bytes, plain.clone());
+        let convert = move || {
+            let is_stream = match protocol.framing() {
+                Framing::Sse => begins_like_event_stream(&text),
+                Framing::Lines => Document::parse(&text).is_none(),
+            };
+            if is_stream { stream_to_whole(protocol, &text, limit) } else { None }
         };
-        let wants_whole = is_stream && !self.stream;
-        let whole = wants_whole.then(|| stream_to_whole(self.protocol, plain, self.limits.held_bytes))?;
-        whole.map(Bytes::from)
+        let whole = self.proxy.run_by_length(plain.len(), &self.limits, convert).await;
+        whole.flatten().map(Bytes::from)
     }
 
     /// Returns a whole answer as a stream, if the client asked for one.
@@ -361,14 +378,20 @@ impl Exchange {
         headers: &http::HeaderMap,
         body: &Bytes,
         report: &ResponseReport,
+        reservation: &mut Reservation,
     ) -> Option<Bytes> {
-        if !self.stream || self.several_answers || self.protocol.framing() != Framing::Sse {
+        if !self.stream || self.protocol.framing() != Framing::Sse {
             return None;
         }
-        let plain = Coding::from_headers(headers)?.decode_whole(body, self.limits.held_bytes).await?;
-        let summary = report.summary();
-        let summary = Some(summary.as_ref()).filter(|summary| *summary != toolmend::Outcome::Clean.name());
-        whole_to_stream(self.protocol, &plain, self.wants_usage, summary)
+        let (coding, limit) = (Coding::from_headers(headers)?, self.limits.held_bytes);
+        let plain = coding.decode_whole(body, limit, |more| reservation.grow(more)).await?;
+        let (protocol, wants_usage, summary) = (self.protocol, self.wants_usage, report.summary());
+        let length = plain.len();
+        let convert = move || {
+            let summary = Some(summary.as_ref()).filter(|name| *name != toolmend::Outcome::Clean.name());
+            protocol.write_as_stream(Document::parse(&plain)?.root(), wants_usage, summary)
+        };
+        self.proxy.run_by_length(length, &self.limits, convert).await.flatten()
     }
 }
 
@@ -468,8 +491,11 @@ impl Exchange {
                 return Ok(Collected::TooLong(pieces, body));
             }
         }
-        // Most answers arrive in one piece, which needs no copy.
-        let whole = if pieces.len() > 1 { pieces.concat().into() } else { pieces.pop().unwrap_or_default() };
+        // Most answers arrive in one piece, which needs no copy. The others are held twice while they are put together.
+        let held = reservation.bytes();
+        reservation.set(held + if pieces.len() > 1 { length } else { 0 });
+        let whole = join_pieces(pieces);
+        reservation.set(held);
         Ok(Collected::Whole(whole))
     }
 }

@@ -15,7 +15,7 @@ use super::{Proxy, Setup, label, translation};
 use crate::config::RequestLimits;
 use crate::http::headers::UNREAD;
 use crate::http::{Body, SendError};
-use crate::observe::{Limit, Observer};
+use crate::observe::Observer;
 use crate::upstream::{CircuitRules, HealthChange, Route};
 
 /// The server that was chosen for a request.
@@ -52,14 +52,13 @@ pub(super) async fn serve(
         Err(answer) => return answer,
     };
     if !is_readable {
-        proxy.observer.metrics.count_limit(Limit::Held);
         let request = Request::from_parts(parts, Body::from(body));
         return label(pass_through(&proxy, setup, client, request).await, UNREAD);
     }
     if setup.routes.len() < 2 {
         return translation::serve(proxy, setup, client, parts, body).await;
     }
-    let model = translation::read_model(&parts.headers, &body, limits.body_bytes).await;
+    let model = proxy.read_model(&body, limits).await;
     let candidates = setup.order_candidates(&model);
     let mut answer = None;
     for (at, index) in candidates.iter().enumerate() {

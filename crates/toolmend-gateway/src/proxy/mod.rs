@@ -24,7 +24,7 @@ use std::time::Instant;
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
-use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, USER_AGENT};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response};
 use toolmend::{Delivery, Preset, ToolChoice, TurnOptions};
 use toolmend_protocol::{Protocol, RequestSummary, TokenCounts};
@@ -56,7 +56,7 @@ pub(crate) struct Proxy {
     notes: CallNotes,
     conversations: Arc<ConversationStore>,
     gate: RequestGate,
-    memory: Arc<HeldMemory>,
+    pub(crate) memory: Arc<HeldMemory>,
     pub(crate) work: WorkPool,
     pub(crate) key_guesses: KeyGuesses,
     budgets: KeyBudgets,
@@ -163,7 +163,7 @@ impl Proxy {
         let are_tools_hidden = hidden_tools.is_some();
         let chosen = parts.extensions.get::<ChosenRoute>().copied();
         let reading = Reading { protocol, policy, hidden_tools, route: chosen.map(|chosen| chosen.index) };
-        let read = match self.read_request(setup, &parts.headers, &body, reading).await {
+        let read = match self.read_request(setup, &body, reading).await {
             Some(Some(read)) => read,
             // The server knows best what is wrong with the request.
             Some(None) => {
@@ -191,6 +191,7 @@ impl Proxy {
             }),
         });
         let reservation = parts.extensions.remove::<Arc<Reservation>>();
+        let unknown_tools_end_client = gives_up_at_unknown_tools(&parts.headers);
         let mut headers = headers_for_server(parts.headers, route.key.as_ref(), setup.has_client_keys());
         headers.remove(CONTENT_LENGTH);
         if let Some(span) = &context.span {
@@ -221,13 +222,13 @@ impl Proxy {
                 earlier_refusals: Arc::new(mended.refusals),
                 hides_truncation: client.features().limit_ends_agents
                     && config.truncation == TruncationMode::Recover,
+                unknown_tools_end_client,
                 ..turn_rules(setup, protocol, &tools, stream_mode, are_tools_hidden, &summary, &context)
             },
             limits: config.limits,
             stream: summary.stream,
             max_reprompts: Exchange::max_reprompts(config, summary.several_answers),
             are_tools_hidden,
-            several_answers: summary.several_answers,
             wants_usage: false,
             earlier_tokens: TokenCounts::default(),
             added_time: started.elapsed(),
@@ -245,6 +246,12 @@ impl Proxy {
         }
         response
     }
+}
+
+/// Whether a client is known to give up at a call of a tool that it does not have. All others report it to the model.
+fn gives_up_at_unknown_tools(headers: &HeaderMap) -> bool {
+    // OpenAI's Agents SDK raises an error.
+    headers.get(USER_AGENT).is_some_and(|agent| agent.as_bytes().starts_with(b"Agents/"))
 }
 
 /// Returns the rules that the turn of a response is judged by.
@@ -266,6 +273,7 @@ fn turn_rules(
         refusal: setup.config.refusal,
         earlier_refusals: Arc::default(),
         hides_truncation: false,
+        unknown_tools_end_client: false,
         delivery: match stream_mode {
             StreamMode::Live if features.streams_arguments => Delivery::Live,
             _ => Delivery::Held,

@@ -10,7 +10,6 @@ use toolmend_protocol::Protocol;
 use super::fallback::{
     ChosenRoute, Contact, ServerFailed, is_failure, mark_failed, mark_send_failed, record_contact,
 };
-use super::translation::read_model;
 use super::{Proxy, Setup, no_path, no_server};
 use crate::http::guarded_body::end_if_silent;
 use crate::http::headers::{headers_for_server, remove_hop_by_hop, wants_websocket};
@@ -43,7 +42,7 @@ pub(super) async fn pass_through(
         Ok(whole) => whole,
         Err(answer) => return answer,
     };
-    let model = read_model(&parts.headers, &whole, limits.body_bytes).await;
+    let model = proxy.read_model(&whole, limits).await;
     let candidates = setup.order_candidates(&model);
     // Asking twice for a file to be deleted, for example, is not the same as asking once.
     let may_repeat = matches!(parts.method, Method::GET | Method::HEAD | Method::OPTIONS);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use http::{Response, StatusCode};
 use http_body_util::{BodyExt, Limited};
@@ -13,18 +13,20 @@ use super::Proxy;
 use crate::config::RequestLimits;
 use crate::guard::Reservation;
 use crate::http::Body;
-use crate::http::coding::Coding;
+use crate::http::coding::{Coding, join_pieces};
 use crate::http::respond::{bad_request, error_response, too_busy};
 use crate::observe::Limit;
 
 /// The fewest bytes a second, after the time that a body may be silent. A body that arrives byte by byte would otherwise be
 /// waited for without end.
 const MIN_RATE: usize = 1 << 10;
-/// How much memory a value takes while JSON is read, in bytes.
-const BYTES_PER_VALUE: usize = 24;
+/// How much memory a value takes while JSON is read, in bytes: its entry in a list that doubles when it is full.
+const BYTES_PER_VALUE: usize = 72;
 
 /// In shorter bodies, in bytes, values are not counted.
-const MAX_UNCOUNTED: usize = 1 << 20;
+const MAX_UNCOUNTED: usize = 64 << 10;
+/// After how many bytes other requests have their turn.
+const PAUSE_AFTER: usize = 1 << 20;
 
 const FULL: &str = "the gateway holds as much as it can";
 
@@ -41,10 +43,10 @@ impl Proxy {
         let mut reservation = Reservation::refusable(&self.memory);
         let mut body = Limited::new(body, limits.body_bytes);
         let started = Instant::now();
-        let (mut first, mut all) = (Bytes::new(), BytesMut::new());
+        let mut pieces = Vec::new();
         loop {
             let silence = Duration::from_secs(limits.body_seconds);
-            let received = first.len().max(all.len());
+            let received = reservation.bytes();
             let time = silence + Duration::from_secs((received / MIN_RATE) as u64);
             let patience = silence.min(time.saturating_sub(started.elapsed()));
             let next = tokio::select! {
@@ -67,19 +69,18 @@ impl Proxy {
             if !reservation.grow(data.len()) {
                 return Err(too_busy(protocol, FULL));
             }
-            // Most requests arrive in one piece, which needs no copy.
-            if first.is_empty() {
-                first = data;
-            } else {
-                if all.is_empty() {
-                    all.extend_from_slice(&first);
-                }
-                all.extend_from_slice(&data);
-            }
+            pieces.push(data);
         }
+        // Most requests arrive in one piece, which needs no copy. The others are held twice while they are put together.
+        let length = reservation.bytes();
+        if pieces.len() > 1 && !reservation.grow(length) {
+            return Err(too_busy(protocol, FULL));
+        }
+        let whole = join_pieces(pieces);
+        reservation.set(length);
         reservation.complete();
         extensions.insert(Arc::new(reservation));
-        Ok(if all.is_empty() { first } else { all.freeze() })
+        Ok(whole)
     }
 
     fn body_error(
@@ -96,8 +97,7 @@ impl Proxy {
         bad_request(protocol, &format!("the request broke off: {error}"))
     }
 
-    /// Decompresses the body of a request, once, and reserves the memory for reading it. A body that cannot be decompressed stays
-    /// as it is: the server knows best what is wrong with it.
+    /// Decompresses the body of a request, once, and reserves the memory for reading it.
     pub(super) async fn decode_request(
         &self,
         parts: &mut http::request::Parts,
@@ -106,42 +106,47 @@ impl Proxy {
         limits: &RequestLimits,
     ) -> Result<DecodedBody, Response<Body>> {
         let mut reservation = Reservation::new(&self.memory);
-        let (mut held, mut is_full) = (0, false);
         let body = match Coding::from_headers(&parts.headers) {
-            None | Some(Coding::Identity) => body,
+            Some(Coding::Identity) => body,
             Some(coding) => {
-                let plain = coding.decode_reserved(&body, |length| {
-                    let fits = length <= limits.body_bytes;
-                    is_full = fits && !reservation.grow(length - held);
-                    held = length;
-                    fits && !is_full
-                });
-                match plain.await {
+                let mut is_full = false;
+                let reserve = |more| {
+                    is_full = !reservation.grow(more);
+                    !is_full
+                };
+                match coding.decode_whole(&body, limits.body_bytes, reserve).await {
                     Some(plain) => {
+                        reservation.set(plain.len());
                         parts.headers.remove(CONTENT_ENCODING);
                         parts.headers.remove(CONTENT_LENGTH);
                         plain
                     }
                     None if is_full => return Err(too_busy(protocol, FULL)),
-                    None => body,
+                    // The server knows best what is wrong with it.
+                    None => return Ok(DecodedBody { body, is_readable: false }),
                 }
             }
+            None => return Ok(DecodedBody { body, is_readable: false }),
         };
         let values = if body.len() > MAX_UNCOUNTED { memory_of_values(&body).await } else { 0 };
-        let is_readable = values <= limits.held_bytes.max(MAX_UNCOUNTED);
-        if is_readable && !reservation.grow(values) {
+        if values > limits.held_bytes.max(MAX_UNCOUNTED) {
+            self.observer.metrics.count_limit(Limit::Held);
+            return Ok(DecodedBody { body, is_readable: false });
+        }
+        if !reservation.grow(values) {
             return Err(too_busy(protocol, FULL));
         }
         parts.extensions.insert(ReadingMemory { _reservation: Arc::new(reservation) });
-        Ok(DecodedBody { body, is_readable })
+        Ok(DecodedBody { body, is_readable: true })
     }
 }
 
 /// The body of a request.
 #[derive(Debug)]
 pub(super) struct DecodedBody {
+    /// Its text, or what arrived if that cannot be read.
     pub(super) body: Bytes,
-    /// Whether reading it takes no more memory than one request may hold.
+    /// Whether it is not compressed any more, and reading it takes no more memory than one request may hold.
     pub(super) is_readable: bool,
 }
 
@@ -154,7 +159,7 @@ struct ReadingMemory {
 /// Returns about how much memory the values in a JSON text take while it is read. Many small ones take a multiple of their text.
 async fn memory_of_values(text: &[u8]) -> usize {
     let mut values = 0;
-    for part in text.chunks(MAX_UNCOUNTED) {
+    for part in text.chunks(PAUSE_AFTER) {
         values += part.iter().filter(|byte| matches!(byte, b',' | b'{' | b'[')).count();
         // Other requests of this thread wait.
         tokio::task::yield_now().await;
@@ -164,7 +169,7 @@ async fn memory_of_values(text: &[u8]) -> usize {
 
 #[tokio::test]
 async fn many_small_values_take_more_memory_than_their_text() {
-    let text = "0,".repeat(MAX_UNCOUNTED);
-    assert_eq!(memory_of_values(text.as_bytes()).await, MAX_UNCOUNTED * BYTES_PER_VALUE);
+    let text = "0,".repeat(PAUSE_AFTER);
+    assert_eq!(memory_of_values(text.as_bytes()).await, PAUSE_AFTER * BYTES_PER_VALUE);
     assert_eq!(memory_of_values("x".repeat(100).as_bytes()).await, 0);
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
 use http_body_util::BodyExt;
 use memchr::memmem;
@@ -11,11 +11,13 @@ use toolmend_protocol::Framing;
 
 use super::exchange::{BoxErrors, Exchange, MAX_LIGHT_ANSWER};
 use super::unsent_input::UnsentInput;
-use crate::guard::StreamHold;
-use crate::http::coding::{BoxError, ByteStream};
+use crate::guard::{Reservation, StreamHold};
+use crate::http::coding::{BoxError, ByteStream, join_pieces};
 use crate::mend::{StreamMender, retry_message};
 use crate::observe::Limit;
 
+/// Shorter pieces, in bytes, are not counted while they are sent.
+const MAX_UNCOUNTED: usize = 64 << 10;
 /// How long the server may take to close a stream after its end.
 const LINGER: Duration = Duration::from_millis(500);
 
@@ -30,6 +32,8 @@ pub(super) struct ResponseStream {
     silence: Duration,
     /// What the stream holds back.
     hold: StreamHold,
+    /// What was given to the connection and may not be sent yet.
+    sent: Reservation,
     /// What has arrived and was not sent, in case that it has to be passed on.
     input: UnsentInput,
     /// Whether the rest is passed on without being read.
@@ -42,6 +46,7 @@ impl ResponseStream {
     pub(super) fn new(exchange: Exchange, mender: StreamMender, pieces: ByteStream) -> Self {
         exchange.observer().metrics.count_stream_opened();
         let hold = StreamHold::new(&exchange.proxy.memory);
+        let sent = Reservation::new(&exchange.proxy.memory);
         ResponseStream {
             exchange,
             mender,
@@ -49,6 +54,7 @@ impl ResponseStream {
             unsent: Vec::new(),
             silence: Duration::ZERO,
             hold,
+            sent,
             input: UnsentInput::default(),
             is_passed_on: false,
             is_over: false,
@@ -65,6 +71,8 @@ impl ResponseStream {
 
     /// Returns the next bytes for the client.
     async fn next_bytes(&mut self) -> Option<Bytes> {
+        // The connection asks for more when it has little left to send.
+        self.sent.set(0);
         while !self.is_over {
             if let Some(keep_alive) = self.step().await {
                 return Some(keep_alive);
@@ -74,6 +82,9 @@ impl ResponseStream {
             self.unsent.extend(output);
             self.check_hold();
             let wants_reprompt = self.wants_reprompt();
+            if !wants_reprompt {
+                self.exchange.log_refusals(self.mender.report_mut());
+            }
             // The end of the stream says what it cost.
             let is_complete = self.mender.has_ended() || self.is_over;
             if wants_reprompt && is_complete && self.ask_again().await {
@@ -85,7 +96,11 @@ impl ResponseStream {
                 || self.exchange.max_reprompts == 0
                 || (self.mender.has_spoken() && !wants_reprompt);
             if sendable && !self.unsent.is_empty() {
-                return Some(join_pieces(std::mem::take(&mut self.unsent)));
+                let bytes = join_pieces(std::mem::take(&mut self.unsent));
+                if bytes.len() > MAX_UNCOUNTED {
+                    self.sent.set(bytes.len());
+                }
+                return Some(bytes);
             }
         }
         None
@@ -187,11 +202,13 @@ impl ResponseStream {
     /// Passes everything on if the stream holds too much.
     fn check_hold(&mut self) {
         let held = if self.is_passed_on { 0 } else { self.mender.held_bytes() };
-        self.hold.set(held);
+        let unsent: usize = self.unsent.iter().map(Bytes::len).sum();
+        let memory = if self.is_passed_on { 0 } else { self.mender.memory() + self.input.bytes() };
+        self.hold.set(memory + unsent);
         if held > self.exchange.limits.held_bytes {
             self.exchange.observer().metrics.count_limit(Limit::Held);
             self.pass_on();
-        } else if held > 0 && self.hold.is_released() {
+        } else if !self.is_passed_on && self.hold.is_released() {
             self.pass_on();
         }
     }
@@ -199,6 +216,9 @@ impl ResponseStream {
     /// Passes on what is held and everything that follows, without reading it. If the client has already received something
     /// other than what the server sent, the rest would not fit, and the stream ends with an error.
     fn pass_on(&mut self) {
+        // What was decided stays decided.
+        self.exchange.log_refusals(self.mender.report_mut());
+        self.exchange.proxy.notes.remember(&self.mender.report().notes);
         self.mender = self.new_mender();
         self.hold.set(0);
         self.is_passed_on = true;
@@ -243,10 +263,9 @@ impl ResponseStream {
 
 impl Drop for ResponseStream {
     fn drop(&mut self) {
-        let report = self.mender.report();
-        self.exchange.proxy.notes.remember(&report.notes);
+        self.exchange.log_refusals(self.mender.report_mut());
+        self.exchange.proxy.notes.remember(&self.mender.report().notes);
         let observer = self.exchange.observer();
-        self.exchange.report_refusals(report);
         observer.report_added_time(self.exchange.protocol.name(), self.exchange.added_time);
         observer.metrics.count_stream_closed();
     }
@@ -262,16 +281,4 @@ fn replace_summary(unsent: &mut [Bytes], before: &str, after: &str) {
             return;
         }
     }
-}
-
-/// Joins pieces; a single piece is not copied.
-fn join_pieces(mut pieces: Vec<Bytes>) -> Bytes {
-    if pieces.len() == 1 {
-        return pieces.pop().unwrap_or_default();
-    }
-    let mut out = BytesMut::with_capacity(pieces.iter().map(Bytes::len).sum());
-    for piece in &pieces {
-        out.extend_from_slice(piece);
-    }
-    out.freeze()
 }

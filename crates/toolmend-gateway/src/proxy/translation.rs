@@ -1,6 +1,5 @@
 //! Decides in which protocol a server is spoken to, and translates if it is not the client's.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -12,10 +11,13 @@ use toolmend_protocol::{Document, Protocol, error_kind_of_status, error_message_
 
 use super::fallback::{ChosenRoute, mark_failed};
 use super::{ClientProtocol, HiddenTools, Proxy, Setup};
+use crate::config::RequestLimits;
+use crate::guard::Reservation;
 use crate::http::Body;
 use crate::http::coding::Coding;
+use crate::http::guarded_body::guard_body;
 use crate::http::headers::{WARNING, headers_for_protocol, is_stream};
-use crate::http::respond::{bad_gateway, bad_request};
+use crate::http::respond::{bad_gateway, bad_request, too_busy};
 use crate::mend::retry_message;
 use crate::translate::{ProtocolPair, StreamTranslator, TranslatedRequest, Translation, translate_request};
 use crate::upstream::{Route, is_missing, probe_protocols};
@@ -28,14 +30,14 @@ pub(super) async fn serve(
     mut parts: http::request::Parts,
     mut body: Bytes,
 ) -> Response<Body> {
-    let limit = setup.config.limits.body_bytes;
+    let limits = &setup.config.limits;
     if client.client_side().is_none() {
         return proxy.mend_and_send(setup, client, parts, body).await;
     }
     let mut doc = None;
     // With one server for all models the model does not matter, so the body need not be parsed for it.
     if !matches!(setup.routes.as_slice(), [only] if !only.profile.depends_on_model()) {
-        doc = parse_body(&parts.headers, &body, limit).await;
+        doc = proxy.parse_request(&body, limits).await;
     }
     let model = doc.as_ref().and_then(|doc| doc.root().get_text("model")).unwrap_or_default().into_owned();
     let Some(route) = setup.chosen_route(&parts.extensions, &model) else {
@@ -44,12 +46,11 @@ pub(super) async fn serve(
     let profile = &route.profile;
     if profile.inlines_system_prompts
         && client.may_have_inner_system_prompts(&body)
-        && let Some(parsed) = parse_body(&parts.headers, &body, limit).await
+        && let Some(parsed) = proxy.parse_request(&body, limits).await
         && let Some(rewritten) = client.inline_system_prompts(parsed.root())
     {
         body = rewritten.into();
         doc = None;
-        parts.headers.remove(CONTENT_ENCODING);
         parts.headers.remove(CONTENT_LENGTH);
     }
     let prompts = profile.writes_tools_into_prompt(&model);
@@ -71,6 +72,8 @@ pub(super) async fn serve(
             protocol
         }
         (None, false) => {
+            // Nothing is kept while the server thinks.
+            doc = None;
             let answer = Arc::clone(&proxy).mend_and_send(setup, client, parts.clone(), body.clone()).await;
             let other = find_other_protocol(setup, route, client, &parts.headers, answer.status()).await;
             let Some(other) = other else {
@@ -83,7 +86,7 @@ pub(super) async fn serve(
     let pair = ProtocolPair::new(client, upstream).filter(|_| upstream != client || prompts);
     let Some(pair) = pair else { return proxy.mend_and_send(setup, client, parts, body).await };
     if doc.is_none() {
-        doc = parse_body(&parts.headers, &body, limit).await;
+        doc = proxy.parse_request(&body, limits).await;
     }
     let Some(doc) = doc else { return bad_request(client, "the request is not a JSON object") };
     translate_and_send(proxy, setup, route, pair, parts, doc).await
@@ -93,7 +96,7 @@ pub(super) async fn serve(
 async fn translate_and_send(
     proxy: Arc<Proxy>,
     setup: &Arc<Setup>,
-    route: &Route,
+    route: &Arc<Route>,
     pair: ProtocolPair,
     parts: http::request::Parts,
     doc: Document,
@@ -101,10 +104,16 @@ async fn translate_and_send(
     let chosen = parts.extensions.get::<ChosenRoute>().map(|chosen| chosen.index);
     let doc = proxy.repair_history(setup, pair.client, chosen, doc).await;
     let max_conversations = setup.config.response_store;
-    let store = (max_conversations > 0).then_some((&proxy.conversations, max_conversations));
-    match translate_request(pair, doc.root(), &route.profile, store) {
-        Ok(translated) => send_translated(proxy, setup, parts, translated).await,
-        Err(error) => bad_request(pair.client, &error.0),
+    let (route, conversations) = (Arc::clone(route), Arc::clone(&proxy.conversations));
+    let length = doc.source().len();
+    let translate = move || {
+        let store = (max_conversations > 0).then_some((&conversations, max_conversations));
+        translate_request(pair, doc.root(), &route.profile, store)
+    };
+    match proxy.run_by_length(length, &setup.config.limits, translate).await {
+        Some(Ok(translated)) => send_translated(proxy, setup, parts, translated).await,
+        Some(Err(error)) => bad_request(pair.client, &error.0),
+        None => too_busy(pair.client, "the request could not be translated in time"),
     }
 }
 
@@ -127,7 +136,7 @@ fn may_be_rejected(route: &Route, client: Protocol) -> bool {
 async fn retry_in_chat(
     proxy: Arc<Proxy>,
     setup: &Arc<Setup>,
-    route: &Route,
+    route: &Arc<Route>,
     client: Protocol,
     request: ClientRequest,
     answer: Response<Body>,
@@ -140,7 +149,7 @@ async fn retry_in_chat(
     let (chat, keys) = (Protocol::Chat, setup.has_client_keys());
     let found = probe_protocols(&setup.client, route, &parts.headers, keys, chat).await;
     let pair = found.filter(|found| *found == chat).and_then(|_| ProtocolPair::new(client, chat));
-    let doc = parse_body(&parts.headers, &body, setup.config.limits.body_bytes).await;
+    let doc = proxy.parse_request(&body, &setup.config.limits).await;
     let Some((pair, doc)) = pair.zip(doc) else { return answer };
     let second = translate_and_send(proxy, setup, route, pair, parts, doc).await;
     if !second.status().is_success() {
@@ -163,18 +172,6 @@ fn known_protocol(route: &Route, client: Protocol) -> Option<Protocol> {
         let is_spoken = profile.known_protocols.get(client)?;
         if is_spoken { Some(client) } else { profile.known_protocols.preferred() }
     })
-}
-
-/// Returns the model that a request names. Empty if it names none.
-pub(super) async fn read_model(headers: &HeaderMap, body: &Bytes, limit: usize) -> String {
-    let doc = parse_body(headers, body, limit).await;
-    doc.and_then(|doc| doc.root().get_text("model").map(Cow::into_owned)).unwrap_or_default()
-}
-
-/// Parses a request, if it is a JSON object.
-async fn parse_body(headers: &HeaderMap, body: &Bytes, limit: usize) -> Option<Document> {
-    let plain = Coding::from_headers(headers)?.decode_whole(body, limit).await?;
-    Document::parse(&plain).filter(|doc| doc.root().is_object())
 }
 
 /// Returns another protocol to use if the server does not know the client's. The request itself was the first try, so that
@@ -217,20 +214,20 @@ async fn send_translated(
     if let Some(tools) = hidden_tools {
         parts.extensions.insert(HiddenTools(tools));
     }
-    let answer = proxy.mend_and_send(setup, upstream, parts, Bytes::from(body)).await;
+    let answer = Arc::clone(&proxy).mend_and_send(setup, upstream, parts, Bytes::from(body)).await;
     let (mut head, body) = answer.into_parts();
     head.headers.remove(CONTENT_LENGTH);
     let dropped = translation.dropped.0.join(", ");
     if let (false, Ok(value)) = (dropped.is_empty(), format!("dropped: {}", to_ascii(&dropped)).parse()) {
         head.headers.insert(WARNING, value);
     }
-    let limit = setup.config.limits.held_bytes;
+    let limits = &setup.config.limits;
     if head.status.is_success() && is_stream(&head.headers) {
         let content_type = translation.protocols.client.framing().content_type();
         head.headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
-        return Response::from_parts(head, translate_stream(translation, body, limit));
+        return Response::from_parts(head, translate_stream(translation, body, limits.held_bytes));
     }
-    translate_whole(&translation, head, body, limit).await
+    translate_whole(&proxy, limits, translation, head, body).await
 }
 
 /// Replaces characters that header values cannot have.
@@ -266,30 +263,40 @@ fn translate_stream(translation: Translation, body: Body, limit: usize) -> Body 
 
 /// Translates a whole answer, or an error.
 async fn translate_whole(
-    translation: &Translation,
+    proxy: &Proxy,
+    limits: &RequestLimits,
+    translation: Translation,
     mut head: http::response::Parts,
     body: Body,
-    limit: usize,
 ) -> Response<Body> {
     let client = translation.protocols.client;
-    let collected = Limited::new(body, limit).collect().await;
+    let collected = Limited::new(body, limits.held_bytes).collect().await;
     let Ok(raw) = collected.map(http_body_util::Collected::to_bytes) else {
         return bad_gateway(client, "the server's answer broke off, or is longer than the gateway holds");
     };
+    let mut reservation = Reservation::new(&proxy.memory);
+    let reserve = |more| reservation.grow(more);
     let raw = match Coding::from_headers(&head.headers) {
-        Some(coding) => coding.decode_whole(&raw, limit).await.unwrap_or(raw),
+        Some(coding) => coding.decode_whole(&raw, limits.held_bytes, reserve).await.unwrap_or(raw),
         None => raw,
     };
+    reservation.set(raw.len());
     head.headers.remove(CONTENT_ENCODING);
     head.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    let body = if !head.status.is_success() {
-        client.error_body(error_kind_of_status(head.status.as_u16()), &error_message_in(&raw))
-    } else if let Some(body) = translation.translate_answer(&raw) {
+    let translate = {
+        let (raw, is_success) = (raw.clone(), head.status.is_success());
+        move || if is_success { translation.translate_answer(&raw) } else { None }
+    };
+    let translated = proxy.run_by_length(raw.len(), limits, translate).await.flatten();
+    let body = if let Some(body) = translated {
         body
+    } else if !head.status.is_success() {
+        client.error_body(error_kind_of_status(head.status.as_u16()), &error_message_in(&raw))
     } else {
         head.status = StatusCode::BAD_GATEWAY;
         let message = format!("the server's answer is not one of its protocol: {}", error_message_in(&raw));
         client.error_body("api_error", &message)
     };
-    Response::from_parts(head, Body::from(body))
+    reservation.set(body.len());
+    Response::from_parts(head, guard_body(Body::from(body), reservation))
 }

@@ -8,6 +8,7 @@ use bytes::{Buf, Bytes};
 #[derive(Debug, Default)]
 pub(super) struct UnsentInput {
     pieces: VecDeque<Bytes>,
+    bytes: usize,
     /// Whether the client has received something other than what the server sent.
     has_changed: bool,
 }
@@ -17,7 +18,13 @@ impl UnsentInput {
     pub(super) fn add(&mut self, bytes: &Bytes) {
         if !self.has_changed {
             self.pieces.push_back(bytes.clone());
+            self.bytes += bytes.len();
         }
+    }
+
+    /// Returns the number of bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// Removes what is sent to the client.
@@ -33,6 +40,7 @@ impl UnsentInput {
                 self.has_changed = sent[..length] != piece[..length];
                 sent = &sent[length..];
                 piece.advance(length);
+                self.bytes -= length;
                 if piece.is_empty() {
                     self.pieces.pop_front();
                 }
@@ -40,11 +48,13 @@ impl UnsentInput {
         }
         if self.has_changed {
             self.pieces.clear();
+            self.bytes = 0;
         }
     }
 
     /// Takes what was not sent. `None` if it would not continue what the client has received.
     pub(super) fn take(&mut self) -> Option<VecDeque<Bytes>> {
+        self.bytes = 0;
         (!self.has_changed).then(|| std::mem::take(&mut self.pieces))
     }
 }

@@ -25,8 +25,23 @@ use crate::observe::Limit;
 
 /// The smallest buffer that the server accepts for heads.
 const MIN_HEADER_BYTES: usize = 8 << 10;
+/// How many requests one connection may have at the same time.
+const MAX_STREAMS: u32 = 100;
+/// How many bytes of a request may arrive before they are read.
+const WINDOW: u32 = 64 << 10;
 /// How long a connection may take to close.
 const CLOSING_TIME: Duration = Duration::from_secs(1);
+
+/// How a connection is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Persistence {
+    /// It is closed after one request.
+    OneRequest,
+    /// Requests follow one another.
+    KeepAlive,
+    /// Requests follow one another, encrypted.
+    KeepAliveOverTls,
+}
 
 /// Answers the requests of a connection until the client closes it or the gateway stops. When it stops, the current answer is
 /// finished, and no other begins.
@@ -36,6 +51,7 @@ pub(super) async fn serve_connection(
     connection: OpenConnection,
     limits: RequestLimits,
     stopping: watch::Receiver<bool>,
+    persistence: Persistence,
 ) {
     let stream = match TcpStream::from_std(stream) {
         Ok(stream) => stream,
@@ -45,11 +61,14 @@ pub(super) async fn serve_connection(
         }
     };
     let Some(tls) = service.proxy.setup.load().tls.clone() else {
-        return serve_stream(service, stream, connection, limits, stopping, false).await;
+        return serve_stream(service, stream, connection, limits, stopping, persistence).await;
     };
     let patience = Duration::from_secs(limits.header_seconds);
     match tokio::time::timeout(patience, TlsAcceptor::from(tls).accept(stream)).await {
-        Ok(Ok(stream)) => serve_stream(service, stream, connection, limits, stopping, true).await,
+        Ok(Ok(stream)) => {
+            let persistence = Persistence::KeepAliveOverTls;
+            serve_stream(service, stream, connection, limits, stopping, persistence).await;
+        }
         Ok(Err(error)) => tracing::debug!(%error, "a client cannot connect"),
         Err(_) => service.proxy.observer.metrics.count_limit(Limit::HeaderTime),
     }
@@ -61,14 +80,14 @@ async fn serve_stream(
     connection: OpenConnection,
     limits: RequestLimits,
     mut stopping: watch::Receiver<bool>,
-    over_tls: bool,
+    persistence: Persistence,
 ) {
     let observer = Arc::clone(&service.proxy.observer);
     let max_stall = Duration::from_secs(limits.write_seconds);
     let stream = WatchedIo::new(stream, Arc::clone(&connection.activity), Arc::clone(&observer), max_stall);
     let activity = Arc::clone(&connection.activity);
     let answer = service_fn(move |mut request: Request<hyper::body::Incoming>| {
-        if over_tls {
+        if persistence == Persistence::KeepAliveOverTls {
             request.extensions_mut().insert(OverTls);
         }
         let service = Arc::clone(&service);
@@ -82,8 +101,16 @@ async fn serve_stream(
     let header_bytes = limits.header_bytes.max(MIN_HEADER_BYTES);
     // The time for heads is watched here, together with the time before their first byte.
     builder.http1().timer(TokioTimer::new()).header_read_timeout(None).max_buf_size(header_bytes);
+    builder.http1().keep_alive(persistence != Persistence::OneRequest);
     let list_bytes = u32::try_from(header_bytes).unwrap_or(u32::MAX);
-    builder.http2().timer(TokioTimer::new()).max_header_list_size(list_bytes);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .max_header_list_size(list_bytes)
+        .max_concurrent_streams(MAX_STREAMS)
+        .initial_stream_window_size(WINDOW)
+        .initial_connection_window_size(2 * WINDOW)
+        .max_send_buf_size(MIN_HEADER_BYTES * 8);
     let mut served = pin!(builder.serve_connection(TokioIo::new(stream), answer));
     let mut is_stopping = *stopping.borrow();
     if is_stopping {

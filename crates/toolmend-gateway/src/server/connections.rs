@@ -8,19 +8,21 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
 use crate::config::RequestLimits;
+use crate::guard::{HeldMemory, StreamHold};
 use crate::observe::{Limit, Observer};
 
 /// All open connections.
 #[derive(Debug)]
 pub(super) struct Connections {
     observer: Arc<Observer>,
+    memory: Arc<HeldMemory>,
     open: Mutex<HashMap<u64, Arc<Activity>>>,
     next_number: AtomicU64,
 }
 
 impl Connections {
-    pub(super) fn new(observer: Arc<Observer>) -> Arc<Self> {
-        Arc::new(Connections { observer, open: Mutex::default(), next_number: AtomicU64::new(0) })
+    pub(super) fn new(observer: Arc<Observer>, memory: Arc<HeldMemory>) -> Arc<Self> {
+        Arc::new(Connections { observer, memory, open: Mutex::default(), next_number: AtomicU64::new(0) })
     }
 
     /// Adds a connection. If there are too many, the one that has waited longest without a request is closed; if all of them
@@ -30,7 +32,7 @@ impl Connections {
             return None;
         }
         let number = self.next_number.fetch_add(1, Ordering::Relaxed);
-        let activity = Arc::new(Activity::new());
+        let activity = Arc::new(Activity::new(&self.memory));
         self.lock().insert(number, Arc::clone(&activity));
         self.observer.metrics.add_connections(1);
         Some(OpenConnection { connections: Arc::clone(self), activity, number })
@@ -80,6 +82,10 @@ impl OpenConnection {
                 self.connections.observer.metrics.count_limit(limit);
                 return;
             }
+            // All heads and bodies together take too much, and this head is the largest of them.
+            if self.activity.head.is_released() {
+                return;
+            }
         }
     }
 }
@@ -95,8 +101,13 @@ impl Drop for OpenConnection {
 #[derive(Debug)]
 pub(super) struct Activity {
     state: Mutex<ActivityState>,
+    /// The memory of a head that is not complete.
+    head: StreamHold,
     close: Notify,
 }
+
+/// Shorter heads, in bytes, are not counted.
+const MAX_UNCOUNTED_HEAD: usize = 8 << 10;
 
 #[derive(Debug, Clone, Copy)]
 struct ActivityState {
@@ -105,19 +116,31 @@ struct ActivityState {
     waiting_since: Instant,
     /// When the first byte of the next request arrived.
     head_since: Option<Instant>,
+    /// How many bytes arrived since then.
+    head_bytes: usize,
 }
 
 impl Activity {
-    fn new() -> Self {
-        let state = ActivityState { open_requests: 0, waiting_since: Instant::now(), head_since: None };
-        Activity { state: Mutex::new(state), close: Notify::new() }
+    fn new(memory: &Arc<HeldMemory>) -> Self {
+        let state = ActivityState {
+            open_requests: 0,
+            waiting_since: Instant::now(),
+            head_since: None,
+            head_bytes: 0,
+        };
+        Activity { state: Mutex::new(state), head: StreamHold::new(memory), close: Notify::new() }
     }
 
     /// Records that bytes arrived.
-    pub(super) fn record_read(&self) {
+    pub(super) fn record_read(&self, bytes: usize) {
         let mut state = self.lock();
-        if state.open_requests == 0 && state.head_since.is_none() {
-            state.head_since = Some(Instant::now());
+        if state.open_requests > 0 {
+            return;
+        }
+        state.head_since.get_or_insert_with(Instant::now);
+        state.head_bytes += bytes;
+        if state.head_bytes > MAX_UNCOUNTED_HEAD {
+            self.head.set(state.head_bytes);
         }
     }
 
@@ -126,6 +149,9 @@ impl Activity {
         let mut state = self.lock();
         state.open_requests += 1;
         state.head_since = None;
+        if std::mem::take(&mut state.head_bytes) > MAX_UNCOUNTED_HEAD {
+            self.head.set(0);
+        }
         drop(state);
         OpenRequest(Arc::clone(self))
     }
@@ -168,10 +194,11 @@ impl Drop for OpenRequest {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::guard::Reservation;
 
     #[test]
     fn the_connection_that_waited_longest_makes_room_and_requests_never_do() {
-        let connections = Connections::new(Arc::default());
+        let connections = Connections::new(Arc::default(), HeldMemory::new(1 << 20, Arc::default()));
         let first = connections.add(2).unwrap();
         let second = connections.add(2).unwrap();
         let request = first.activity.begin_request();
@@ -186,16 +213,32 @@ mod tests {
     #[test]
     fn a_head_has_less_time_than_a_connection() {
         let limits = RequestLimits { header_seconds: 5, connection_seconds: 60, ..RequestLimits::default() };
-        let activity = Arc::new(Activity::new());
+        let activity = Arc::new(Activity::new(&HeldMemory::new(1 << 20, Arc::default())));
         assert_eq!(activity.next_deadline(&limits).unwrap().1, Limit::ConnectionIdle);
-        activity.record_read();
+        activity.record_read(1);
         let (at, limit) = activity.next_deadline(&limits).unwrap();
         assert_eq!(limit, Limit::HeaderTime);
-        activity.record_read();
+        activity.record_read(1);
         assert_eq!(activity.next_deadline(&limits).unwrap().0, at, "more bytes give no more time");
         let request = activity.begin_request();
         assert_eq!(activity.next_deadline(&limits), None);
         drop(request);
         assert_eq!(activity.next_deadline(&limits).unwrap().1, Limit::ConnectionIdle);
+    }
+
+    #[test]
+    fn the_longest_unfinished_head_leaves_when_memory_is_short() {
+        let memory = HeldMemory::new(100 << 10, Arc::default());
+        let [short, long] = [10 << 10, 60 << 10].map(|bytes| {
+            let activity = Arc::new(Activity::new(&memory));
+            activity.record_read(bytes);
+            activity
+        });
+        let mut body = Reservation::refusable(&memory);
+        assert!(body.grow(50 << 10), "the long head makes room");
+        assert!(long.head.is_released() && !short.head.is_released());
+        let request = short.begin_request();
+        assert!(body.grow(40 << 10), "a complete head takes nothing");
+        drop(request);
     }
 }

@@ -2,6 +2,7 @@
 
 mod connection;
 mod connections;
+mod front;
 mod watched_io;
 mod worker;
 
@@ -18,7 +19,9 @@ use tokio::sync::watch;
 use toolmend_journal::Journal;
 use toolmend_protocol::Protocol;
 
+use self::connection::{Persistence, serve_connection};
 use self::connections::Connections;
+use self::front::{NewConnection, look_at};
 use self::worker::Workers;
 use crate::config::{Config, ConfigError};
 use crate::dashboard::Dashboard;
@@ -86,7 +89,7 @@ impl Gateway {
             let setup = self.proxy.setup.load();
             (Duration::from_secs(setup.config.limits.shutdown_seconds), setup.config.thread_count())
         };
-        let workers = Workers::start(threads)?;
+        let workers = Arc::new(Workers::start(threads)?);
         // The table of models is parsed once, and the first request should not wait for it.
         std::thread::spawn(|| toolmend::dialect_of(""));
         let (stopping, on_stop) = watch::channel(false);
@@ -96,7 +99,7 @@ impl Gateway {
             is_local,
             dashboard: Dashboard::new(Arc::clone(&self.proxy), is_local, on_stop.clone()),
         });
-        let connections = Connections::new(Arc::clone(&self.proxy.observer));
+        let connections = Connections::new(Arc::clone(&self.proxy.observer), Arc::clone(&self.proxy.memory));
         let mut stop = pin!(stop);
         let mut health_checks = pin!(check_health_regularly(&self.proxy));
         loop {
@@ -105,17 +108,20 @@ impl Gateway {
                 () = &mut stop => break,
                 () = &mut health_checks => continue,
             };
-            let limits = self.proxy.setup.load().config.limits;
+            let setup = self.proxy.setup.load();
+            let (limits, has_tls) = (setup.config.limits, setup.tls.is_some());
             // Without room, the client is disconnected.
             let Some(open) = connections.add(limits.connections) else { continue };
-            let service = Arc::clone(&service);
-            workers.run_connection(connection::serve_connection(
-                service,
-                stream,
-                open,
-                limits,
-                on_stop.clone(),
-            ));
+            let (service, stopping) = (Arc::clone(&service), on_stop.clone());
+            if has_tls {
+                // What an encrypted connection is for cannot be seen from outside.
+                let persistence = Persistence::KeepAlive;
+                let served = serve_connection(service, stream, open, limits, stopping, persistence);
+                workers.run_connection(served);
+            } else {
+                let connection = NewConnection { service, stream, open, limits, stopping };
+                workers.run_in_front(look_at(connection, Arc::downgrade(&workers)));
+            }
         }
         drop((listener, service, on_stop));
         stopping.send_replace(true);
@@ -254,11 +260,7 @@ impl Service {
     fn check_origin(&self, request: &Request<Body>) -> Result<(), String> {
         let setup = self.proxy.setup.load();
         let Config { hosts, origins, .. } = &setup.config;
-        OriginRules { is_local: self.is_local, hosts, origins }.check(
-            request.method(),
-            request.uri(),
-            request.headers(),
-        )
+        OriginRules { is_local: self.is_local, hosts, origins }.check(request)
     }
 }
 

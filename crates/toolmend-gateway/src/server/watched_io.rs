@@ -60,8 +60,9 @@ impl<T: AsyncRead + Unpin> AsyncRead for WatchedIo<T> {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let result = Pin::new(&mut self.inner).poll_read(context, buffer);
-        if buffer.filled().len() > before {
-            self.activity.record_read();
+        let read = buffer.filled().len().saturating_sub(before);
+        if read > 0 {
+            self.activity.record_read(read);
         }
         result
     }

@@ -3,6 +3,9 @@
 //! Each thread has its own runtime, and a connection stays on its thread from the first byte to the last, together with
 //! the connections to servers that it uses. A request never waits for another thread to wake up, which would cost more
 //! than the rest of a small request.
+//!
+//! One more thread looks at new connections. It answers what operators ask, so that whatever keeps the others busy never makes a
+//! healthy gateway look dead.
 
 use std::future::Future;
 use std::io;
@@ -17,6 +20,7 @@ use crate::http::client::use_pool;
 #[derive(Debug)]
 pub(crate) struct Workers {
     workers: Vec<Worker>,
+    front: Worker,
 }
 
 #[derive(Debug)]
@@ -31,7 +35,14 @@ struct Worker {
 impl Workers {
     /// Starts this many threads, at least one.
     pub(crate) fn start(count: usize) -> io::Result<Workers> {
-        Ok(Workers { workers: (0..count.max(1)).map(Worker::start).collect::<io::Result<_>>()? })
+        let start = |number: usize| Worker::start(&format!("toolmend-{number}"), number);
+        let workers = (0..count.max(1)).map(start).collect::<io::Result<_>>()?;
+        Ok(Workers { workers, front: Worker::start("toolmend-front", 0)? })
+    }
+
+    /// Runs the first look at a connection.
+    pub(crate) fn run_in_front(&self, look: impl Future<Output = ()> + Send + 'static) {
+        self.front.runtime.spawn(look);
     }
 
     /// Runs a connection on the thread with the fewest connections.
@@ -49,12 +60,12 @@ impl Workers {
 }
 
 impl Worker {
-    fn start(number: usize) -> io::Result<Worker> {
+    fn start(name: &str, pool: usize) -> io::Result<Worker> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let handle = runtime.handle().clone();
         let (stop, stopped) = oneshot::channel::<()>();
-        std::thread::Builder::new().name(format!("toolmend-{number}")).spawn(move || {
-            use_pool(number);
+        std::thread::Builder::new().name(name.to_owned()).spawn(move || {
+            use_pool(pool);
             // This waits until the sender is dropped, which is an error of the channel.
             let _ = runtime.block_on(stopped);
         })?;

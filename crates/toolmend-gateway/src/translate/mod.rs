@@ -35,7 +35,7 @@ use toolmend_protocol::{
     Protocol, ReadyCall, Role, Untranslatable, UpstreamHeaders, UpstreamSide, escape_id, new_id, unescape_id,
 };
 
-pub(crate) use self::form::{stream_to_whole, whole_to_stream};
+pub(crate) use self::form::stream_to_whole;
 pub(crate) use self::store::ConversationStore;
 pub(crate) use self::stream::StreamTranslator;
 

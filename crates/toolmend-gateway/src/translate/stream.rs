@@ -10,7 +10,7 @@ use toolmend_protocol::{
 };
 
 use super::Translation;
-use crate::mend::retry_message;
+use crate::mend::{is_object, retry_message};
 
 /// Reads the bytes of one protocol and writes those of the other.
 #[expect(clippy::struct_excessive_bools, reason = "each is an independent fact about the stream")]
@@ -23,6 +23,8 @@ pub(crate) struct StreamTranslator {
     begun: bool,
     answer: Answer,
     calls: Vec<OpenCall>,
+    /// Whether a call was written.
+    has_calls: bool,
     end: Option<AnswerEnd>,
     is_over: bool,
     has_failed: bool,
@@ -63,6 +65,7 @@ impl StreamTranslator {
             begun: false,
             answer: Answer { meta, ..Answer::default() },
             calls: Vec::new(),
+            has_calls: false,
             end: None,
             is_over: false,
             has_failed: false,
@@ -80,17 +83,6 @@ impl StreamTranslator {
     /// Returns the whole answer, if the stream was complete.
     pub(crate) fn into_answer(self) -> Option<Answer> {
         (self.is_over && !self.has_failed).then_some(self.answer)
-    }
-
-    /// Writes a whole answer as a stream.
-    pub(crate) fn write_answer(&mut self, answer: Answer, summary: Option<&str>) {
-        let Answer { meta, parts, end, usage } = answer;
-        self.answer.meta = meta;
-        self.answer.usage = usage;
-        self.end = Some(end);
-        self.summary = summary.map(ToOwned::to_owned);
-        self.write_answer_parts(parts);
-        self.write_end();
     }
 
     /// Whether the end or an error was written.
@@ -118,7 +110,10 @@ impl StreamTranslator {
         if self.is_over {
             return;
         }
-        if self.end.is_some() {
+        // Nothing can follow in a call that is complete, so it counts without an end of the turn.
+        let is_complete = |open: &OpenCall| open.done || is_object(&open.call.arguments);
+        let has_calls = self.has_calls || !self.calls.is_empty();
+        if self.end.is_some() || (has_calls && self.calls.iter().all(is_complete)) {
             self.write_end();
         } else {
             self.fail(&retry_message("the server's stream ended before the turn was complete"));
@@ -305,7 +300,10 @@ impl StreamTranslator {
         self.write_opening();
         match self.translation.restore_call(call) {
             Ok(call) => {
-                self.answer.parts.push(AnswerPart::Call(call.clone()));
+                self.has_calls = true;
+                if self.collects {
+                    self.answer.parts.push(AnswerPart::Call(call.clone()));
+                }
                 self.encode_part(OutgoingPart::Call(call));
             }
             Err(text) => self.encode_part(OutgoingPart::Text(text)),
@@ -316,8 +314,7 @@ impl StreamTranslator {
         self.flush_calls();
         self.write_opening();
         self.is_over = true;
-        let has_calls = self.answer.calls().next().is_some();
-        self.answer.end = self.end.take().unwrap_or_default().with_calls(has_calls);
+        self.answer.end = self.end.take().unwrap_or_default().with_calls(self.has_calls);
         let client = &self.translation.protocols.client_side;
         let ClosingFrames { frames, end } =
             (client.closing_frames)(&self.answer, self.translation.wants_usage);

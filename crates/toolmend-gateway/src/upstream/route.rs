@@ -98,7 +98,7 @@ impl Route {
 
     /// Returns the address of a path on this server. `None` for a path that may lead out of the configured one.
     pub(crate) fn uri(&self, path: &PathAndQuery) -> Option<Uri> {
-        if climbs(path.path()) {
+        if climbs(path.path()) || !path.as_str().starts_with('/') {
             return None;
         }
         let mut wanted = path.as_str();

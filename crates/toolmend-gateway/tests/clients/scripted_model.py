@@ -133,14 +133,7 @@ class Handler(upstream.Handler):
         if not request.get("stream"):
             return self.answer(200, "application/json", renumber(json.dumps(whole(surface, name, text, end))))
         body = renumber(stream(surface, name, text, end))
-        if end != "reset":
-            return self.answer(200, "text/event-stream", body)
-        self.send_response(200)
-        self.send_header("content-type", "text/event-stream")
-        self.send_header("content-length", str(len(body) + 100))
-        self.end_headers()
-        self.wfile.write(body.encode())
-        self.close_connection = True
+        self.answer_stream(body, end == "reset")
 
     def turn(self, request):
         said = said_in(request)

@@ -33,27 +33,43 @@ const chat = { messages: [{ role: "user", content: "hi" }], tools: [{ type: "fun
 const responses = { input: "hi", tools: [{ type: "function", ...fn }] };
 const messages = { messages: [{ role: "user", content: "hi" }], max_tokens: 100, tools: [{ name: "save_note", description: "Saves a note.", input_schema: schema }] };
 
-const openai = new OpenAI({ baseURL: `${gateway}/v1`, apiKey: "x", maxRetries: 0 });
-const claude = new Anthropic({ baseURL: gateway, apiKey: "x", maxRetries: 0 });
+// The cases of some models add something to every request.
+const fetchWithMore = (url, init) => {
+  const body = typeof init?.body === "string" ? JSON.parse(init.body) : {};
+  if (!body.model?.startsWith("single/")) return fetch(url, init);
+  if (String(url).includes("/messages")) body.tool_choice = { type: "auto", disable_parallel_tool_use: true };
+  else body.parallel_tool_calls = false;
+  const headers = new Headers(init.headers);
+  headers.delete("content-length");
+  return fetch(url, { ...init, headers, body: JSON.stringify(body) });
+};
+// What the server signed must reach the client, unless it is of another vendor.
+const mustBeSigned = (model, signatures) => must(server || !model.includes("signed") || signatures.includes("sig"), `no signature: ${JSON.stringify(signatures)}`);
+
+const openai = new OpenAI({ fetch: fetchWithMore, baseURL: `${gateway}/v1`, apiKey: "x", maxRetries: 0 });
+const claude = new Anthropic({ fetch: fetchWithMore, baseURL: gateway, apiKey: "x", maxRetries: 0 });
 const parsed = (calls) => calls.map(([name, text]) => ({ name, arguments: typeof text === "string" ? JSON.parse(text) : text }));
 const must = (holds, what) => {
   if (!holds) throw new Error(what);
 };
 
-function ofChat(completion) {
+function ofChat(completion, model) {
   const [choice] = completion.choices;
+  mustBeSigned(model, (choice.message.tool_calls ?? []).map((call) => call.extra_content?.google?.thought_signature));
   must(choice.finish_reason === "tool_calls", `ends with ${choice.finish_reason}`);
   return parsed((choice.message.tool_calls ?? []).map((call) => [call.function.name, call.function.arguments]));
 }
 
-function ofResponse(response) {
+function ofResponse(response, model) {
+  mustBeSigned(model, response.output.map((item) => item.encrypted_content));
   must(response.status === "completed", `ends with ${response.status}`);
   const items = response.output.filter((item) => item.type === "function_call");
   must(items.every((item) => item.call_id), "call ids");
   return parsed(items.map((item) => [item.name, item.arguments]));
 }
 
-function ofMessage(message) {
+function ofMessage(message, model) {
+  mustBeSigned(model, message.content.map((block) => block.signature));
   must(message.stop_reason === "tool_use", `ends with ${message.stop_reason}`);
   return parsed(message.content.filter((block) => block.type === "tool_use").map((block) => [block.name, block.input]));
 }
@@ -118,38 +134,38 @@ async function vercel(model, stream) {
   return parsed(ran);
 }
 
-const compatible = createOpenAICompatible({ name: "gateway", baseURL: `${gateway}/v1`, apiKey: "x" });
-const vercelOpenai = createOpenAI({ baseURL: `${gateway}/v1`, apiKey: "x" });
-const vercelClaude = createAnthropic({ baseURL: `${gateway}/v1`, apiKey: "x" });
+const compatible = createOpenAICompatible({ fetch: fetchWithMore, name: "gateway", baseURL: `${gateway}/v1`, apiKey: "x" });
+const vercelOpenai = createOpenAI({ fetch: fetchWithMore, baseURL: `${gateway}/v1`, apiKey: "x" });
+const vercelClaude = createAnthropic({ fetch: fetchWithMore, baseURL: `${gateway}/v1`, apiKey: "x" });
 
 const clients = {
   "chat false": {
-    "openai-node": async (model) => ofChat(await openai.chat.completions.create({ model, ...chat })),
+    "openai-node": async (model) => ofChat(await openai.chat.completions.create({ model, ...chat }), model),
     "ai openai-compatible": (model) => vercel(compatible(model), false),
     "ai openai.chat": (model) => vercel(vercelOpenai.chat(model), false),
   },
   "chat true": {
     "openai-node raw": chatRaw,
-    "openai-node helper": async (model) => ofChat(await openai.chat.completions.stream({ model, ...chat }).finalChatCompletion()),
+    "openai-node helper": async (model) => ofChat(await openai.chat.completions.stream({ model, ...chat }).finalChatCompletion(), model),
     "ai openai-compatible": (model) => vercel(compatible(model), true),
     "ai openai.chat": (model) => vercel(vercelOpenai.chat(model), true),
   },
   "responses false": {
-    "openai-node": async (model) => ofResponse(await openai.responses.create({ model, ...responses })),
+    "openai-node": async (model) => ofResponse(await openai.responses.create({ model, ...responses }), model),
     "ai openai.responses": (model) => vercel(vercelOpenai.responses(model), false),
   },
   "responses true": {
     "openai-node raw": responsesRaw,
-    "openai-node helper": async (model) => ofResponse(await openai.responses.stream({ model, ...responses }).finalResponse()),
+    "openai-node helper": async (model) => ofResponse(await openai.responses.stream({ model, ...responses }).finalResponse(), model),
     "ai openai.responses": (model) => vercel(vercelOpenai.responses(model), true),
   },
   "messages false": {
-    "anthropic-node": async (model) => ofMessage(await claude.messages.create({ model, ...messages })),
+    "anthropic-node": async (model) => ofMessage(await claude.messages.create({ model, ...messages }), model),
     "ai anthropic": (model) => vercel(vercelClaude(model), false),
   },
   "messages true": {
     "anthropic-node raw": messagesRaw,
-    "anthropic-node helper": async (model) => ofMessage(await claude.messages.stream({ model, ...messages }).finalMessage()),
+    "anthropic-node helper": async (model) => ofMessage(await claude.messages.stream({ model, ...messages }).finalMessage(), model),
     "ai anthropic": (model) => vercel(vercelClaude(model), true),
   },
 };

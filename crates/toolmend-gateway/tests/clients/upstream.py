@@ -94,6 +94,24 @@ def chat_stream(name, text):
     return [chunk(ROLE), chunk(calls(entry(name=name))), chunk(rest(left)), chunk(rest(right)), chunk({}, "tool_calls"), DONE]
 
 
+EMOJI = "Buy \U0001f600 milk"
+
+
+def emoji_halves(escaped):
+    """Arguments with an emoji, cut in the middle of it: as two escapes of the arguments, or as two of the event around them."""
+    text = json.dumps({**GOOD, "text": EMOJI}, ensure_ascii=escaped)
+    if escaped:
+        at = text.index("\\ude00")
+        return [text[:at], text[at:]]
+    left, right = text.split("\U0001f600")
+    return [left + "\ud83d", "\ude00" + right]
+
+
+SIGNATURE = {"google": {"thought_signature": "sig"}}
+# Arguments that have to be repaired, so that the call around them is written again.
+LOOSE = ARGS[:-1] + ",}"
+
+
 def chat_wire():
     left, right = halves(ARGS)
     start, end = chunk(ROLE), [chunk({}, "tool_calls"), DONE]
@@ -130,6 +148,12 @@ def chat_wire():
         "extra_fields": ([start, chunk(calls(entry(arguments=ARGS, odd=[1])), odd=1)] + end, [CALL]),
         "older_form_too": ([start, chunk({"function_call": {"name": NAME, "arguments": ARGS}, **calls(entry(arguments=ARGS))})] + end, [CALL]),
         "snapshots": ([start, chunk(calls(entry(arguments=left))), chunk(calls(entry(arguments=ARGS))), chunk(calls(entry(arguments=ARGS)))] + end, [CALL]),
+        "late_id": ([start, chunk(calls(entry(id=None, arguments=left))), chunk(calls(entry(type=None, name=None, arguments=right)))] + end, [CALL]),
+        "parallel": ([start, once, chunk(calls(entry(index=1, id="call_2", arguments=left))), chunk(rest(right, index=1))] + end, two),
+        "emoji_in_events": ([start, chunk(calls(entry()))] + [chunk(rest(part)) for part in emoji_halves(False)] + end, noted(EMOJI)),
+        "emoji_in_escapes": ([start, chunk(calls(entry()))] + [chunk(rest(part)) for part in emoji_halves(True)] + end, noted(EMOJI)),
+        "signed": ([start, chunk(calls(entry(arguments=LOOSE, extra_content=SIGNATURE)))] + end, [CALL]),
+        "no_end": ([start, chunk(calls(entry())), chunk(rest(left)), chunk(rest(right))], [CALL]),
         "replay_at_end": ([start, chunk(calls(entry(arguments=left))), chunk(rest(right)), chunk(rest(ARGS))] + end, [CALL]),
     }
 
@@ -171,6 +195,12 @@ def said(text, index=0):
     return {"type": "content_block_delta", "index": index, "delta": {"type": "text_delta", "text": text}}
 
 
+def thought(text, index=0):
+    delta = lambda delta: {"type": "content_block_delta", "index": index, "delta": delta}
+    start = opened({"type": "thinking", "thinking": "", "signature": ""}, index)
+    return [start, delta({"type": "thinking_delta", "thinking": text}), delta({"type": "signature_delta", "signature": "sig"}), closed(index)]
+
+
 def closed(index=0):
     return {"type": "content_block_stop", "index": index}
 
@@ -209,9 +239,14 @@ def messages_wire():
         "index_from_1": ([START, opened(used(), 1), partial(ARGS, 1), closed(1)] + end, [CALL]),
         "text_before": ([START, opened({"type": "text", "text": ""}), said("Let me "), said("see."), closed(), opened(used(), 1), partial(ARGS, 1), closed(1)] + end, [CALL]),
         "thinking_before": (
-            [START, opened({"type": "thinking", "thinking": "", "signature": ""}), {"type": "content_block_delta", "index": 0, "delta": {"type": "thinking_delta", "thinking": "hm, now"}}, {"type": "content_block_delta", "index": 0, "delta": {"type": "signature_delta", "signature": "s"}}, closed(), opened(used(), 1), partial(ARGS, 1), closed(1)] + end,
+            [START] + thought("hm, now") + [opened(used(), 1), partial(ARGS, 1), closed(1)] + end,
             [CALL],
         ),
+        "emoji_in_events": ([START, opened(used())] + [partial(part) for part in emoji_halves(False)] + [closed()] + end, noted(EMOJI)),
+        "emoji_in_escapes": ([START, opened(used())] + [partial(part) for part in emoji_halves(True)] + [closed()] + end, noted(EMOJI)),
+        "signed": ([START] + thought("hm, now") + [opened(used(), 1), partial(LOOSE, 1), closed(1)] + end, [CALL]),
+        "no_end": ([START] + call, [CALL]),
+        "no_end_of_block": ([START] + call[:-1], [CALL]),
         "no_block_stop": ([START] + call[:-1] + end, [CALL]),
         "no_message_delta": ([START] + call + [OVER], [CALL]),
         "no_message_stop": ([START] + call + [ended()], [CALL]),
@@ -276,6 +311,22 @@ def responses_events(name, text):
     )
 
 
+def two_items():
+    """A response of two calls: its items and its events."""
+    items = [item(ARGS), {**item(json.dumps(OTHER)), "id": "fc_2", "call_id": "call_2"}]
+    first = responses_events(NAME, ARGS)
+    second = [{**event, "output_index": 1} for event in responses_events(NAME, json.dumps(OTHER))[2:-1]]
+    renamed = json.loads(json.dumps(second).replace('"fc_1"', '"fc_2"').replace('"call_1"', '"call_2"'))
+    return items, numbered(first[:-1] + renamed + [{"type": "response.completed", "response": response(items)}])
+
+
+def pieces_of_item(parts):
+    """The events of a response whose call arrives in these pieces."""
+    base = responses_events(NAME, "".join(parts).encode("utf-16", "surrogatepass").decode("utf-16"))
+    deltas = [{"type": "response.function_call_arguments.delta", "item_id": "fc_1", "output_index": 0, "delta": part} for part in parts]
+    return numbered(base[:3] + deltas + base[5:])
+
+
 def without(value, *keys):
     if isinstance(value, dict):
         return {key: without(inner, *keys) for key, inner in value.items() if key not in keys}
@@ -310,6 +361,11 @@ def responses_wire():
         "no_usage": (without(base, "usage"), [CALL]),
         "other_response_id": (other_id, [CALL]),
         "done_after_completed": (base + [DONE], [CALL]),
+        "parallel": (two_items()[1], [CALL, {"name": NAME, "arguments": OTHER}]),
+        "emoji_in_events": (pieces_of_item(emoji_halves(False)), noted(EMOJI)),
+        "emoji_in_escapes": (pieces_of_item(emoji_halves(True)), noted(EMOJI)),
+        "no_end": (base[:-1], [CALL]),
+        "no_end_of_item": (base[:-3], [CALL]),
         "keepalive": (base[:3] + [{"type": "keepalive", "sequence_number": 3}] + base[3:], [CALL]),
         "object": (as_object, [CALL]),
     }
@@ -333,9 +389,27 @@ WHOLES = {
     "messages": messages_whole,
     "responses": lambda name, text: response([spoken(text) if name is None else item(text, name)]),
 }
+# Two calls for a client that wants one at a time.
+TWO_CALLS = {
+    "chat": {
+        True: [chunk(ROLE), chunk(calls(entry(arguments=ARGS))), chunk(calls(entry(index=1, id="call_2", arguments=json.dumps(OTHER)))), chunk({}, "tool_calls"), DONE],
+        False: {**chat_whole(NAME, ARGS), "choices": [{"index": 0, "finish_reason": "tool_calls", "message": {"role": "assistant", "content": None, "tool_calls": [{"id": f"call_{at}", "type": "function", "function": {"name": NAME, "arguments": json.dumps(text)}} for at, text in enumerate((GOOD, OTHER))]}}]},
+    },
+    "messages": {
+        True: [START, opened(used()), partial(ARGS), closed(), opened(used("toolu_2"), 1), partial(json.dumps(OTHER), 1), closed(1), ended(), OVER],
+        False: message([{**used(), "input": GOOD}, {**used("toolu_2"), "input": OTHER}], "tool_use"),
+    },
+    "responses": {True: two_items()[1], False: response(two_items()[0])},
+}
+# Answers in the other form: as a whole for a stream, as a stream for a whole answer. What only the vendor knows stays.
+SIGNED_WHOLES = {
+    "chat": chat_whole(NAME, LOOSE, extra_content=SIGNATURE),
+    "messages": message([{"type": "thinking", "thinking": "hm", "signature": "sig"}, {**used(), "input": GOOD}], "tool_use"),
+    "responses": response([{"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "hm"}], "encrypted_content": "sig"}, item(LOOSE)]),
+}
 PATHS = {"/v1/chat/completions": "chat", "/v1/messages": "messages", "/v1/responses": "responses"}
-# Turns without an end: no call may come out of them.
-BROKEN = ["error_event", "silent_end", "reset", "http_500", "cut"]
+# Turns that are not whole: no call may come out of them.
+BROKEN = ["error_event", "silent_end", "reset", "http_500", "cut", "half_emoji"]
 
 
 def cases():
@@ -349,6 +423,10 @@ def cases():
                 add(f"wire/{name}", expected)
             for name in BROKEN if stream else ["http_500", "cut"]:
                 add(f"broken/{name}", [])
+            add("single/two_calls", [CALL])
+            add("form/other", [CALL])
+            if stream:
+                add("form/other_signed", [CALL])
     return out
 
 
@@ -364,6 +442,10 @@ def broken_stream(surface, kind):
             last = events[-1]
             events[-1] = {**last, "type": "response.incomplete", "response": {**last["response"], "status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}}
         return events
+    if kind == "half_emoji":
+        return STREAMS[surface](NAME, '{"title": "Plan", "text": "Buy \\ud83d milk", "lines": 2}')
+    if kind == "silent_end":
+        return STREAMS[surface](NAME, ARGS[:-9])[: -3 if surface != "chat" else -2]
     events = STREAMS[surface](NAME, ARGS)[: -3 if surface != "chat" else -2]
     if kind == "error_event":
         error = {"message": "the model is gone", "type": "server_error"}
@@ -391,6 +473,17 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
+    def answer_stream(self, body, is_reset):
+        """Sends a stream. One that is reset promises more bytes than it has."""
+        if not is_reset:
+            return self.answer(200, "text/event-stream", body)
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("content-length", str(len(body) + 100))
+        self.end_headers()
+        self.wfile.write(body.encode())
+        self.close_connection = True
+
     def do_GET(self):
         self.answer(200, "application/json", json.dumps(cases()))
 
@@ -399,8 +492,15 @@ class Handler(BaseHTTPRequestHandler):
         surface = PATHS[self.path.split("?")[0]]
         family, _, name = request["model"].partition("/")
         named = surface != "chat"
+        if family == "form" and request.get("stream"):
+            whole = SIGNED_WHOLES[surface] if name.endswith("signed") else WHOLES[surface](NAME, GOOD if surface == "messages" else ARGS)
+            return self.answer(200, "application/json", json.dumps(whole))
+        if family == "form":
+            return self.answer(200, "text/event-stream", sse(STREAMS[surface](NAME, ARGS), named))
         if request.get("stream"):
-            if family == "fault":
+            if family == "single":
+                events = TWO_CALLS[surface][True]
+            elif family == "fault":
                 events = STREAMS[surface](*FAULTS[name][:2])
             elif family == "wire":
                 events = WIRE[surface][name][0]
@@ -411,7 +511,9 @@ class Handler(BaseHTTPRequestHandler):
             return self.answer(200, "text/event-stream", sse(events, named))
         if family == "broken" and name == "http_500":
             return self.answer(500, "application/json", '{"error": {"message": "out of memory", "type": "server_error"}}')
-        if family == "broken":
+        if family == "single":
+            whole = TWO_CALLS[surface][False]
+        elif family == "broken":
             text = '{"title": "Plan", "text": "Buy mi'
             whole = WHOLES[surface](NAME, text)
         else:
@@ -422,14 +524,7 @@ class Handler(BaseHTTPRequestHandler):
         if name == "http_500":
             return self.answer(500, "application/json", '{"error": {"message": "out of memory", "type": "server_error"}}')
         body = sse(broken_stream(surface, name), surface != "chat")
-        if name != "reset":
-            return self.answer(200, "text/event-stream", body)
-        self.send_response(200)
-        self.send_header("content-type", "text/event-stream")
-        self.send_header("content-length", str(len(body) + 100))
-        self.end_headers()
-        self.wfile.write(body.encode())
-        self.close_connection = True
+        self.answer_stream(body, name == "reset")
 
 
 if __name__ == "__main__":

@@ -66,6 +66,7 @@ async fn calls_that_were_not_clean_are_recorded_and_clean_ones_are_counted() {
     assert_eq!(outcomes, ["mended", "rejected", "mended"]);
     let mended = &found[0];
     assert_eq!((&*mended.series.tool, mended.called.as_deref()), ("get_weather", Some("GetWeather")));
+    assert!(found.iter().all(|entry| entry.call_id.as_ref().is_some_and(|id| !id.is_empty())), "{found:?}");
     assert_eq!((&*mended.series.surface, &*mended.series.model), ("chat", "qwen3"));
     assert_eq!(*mended.series.upstream, *fixture.gateway.upstreams()[0]);
     assert_eq!(mended.before.as_deref(), Some(r#"{"city": 'Oslo', }"#));

@@ -105,14 +105,15 @@ async fn a_whole_answer_that_is_too_long_is_passed_on() {
 
 #[tokio::test]
 async fn the_largest_hold_makes_room_for_the_others() {
-    let config = with_limits(RequestLimits { held_total_bytes: 8000, ..RequestLimits::default() });
+    let config = with_limits(RequestLimits { held_total_bytes: 2_000_000, ..RequestLimits::default() });
     let (large_feed, large_answer) = Answer::fed();
     let (small_feed, small_answer) = Answer::fed();
     let fixture = Fixture::with(config, [large_answer, small_answer]).await;
     let request = request(true, &weather());
     let send = |feed: &crate::fixture::Feed, text: &str| feed.send(Ok(Bytes::from(text.to_owned()))).unwrap();
-    let large = call_frames(&"x".repeat(4000));
-    let small = call_frames(&"y".repeat(2000));
+    // Streams are held about three times: as they arrived, as frames and as arguments.
+    let large = call_frames(&"x".repeat(400_000));
+    let small = call_frames(&"y".repeat(200_000));
     send(&large_feed, &large[0]);
     let mut large_reply = fixture.open(PATH, &[], &request).await.into_body();
     send(&small_feed, &small[0]);
@@ -122,11 +123,14 @@ async fn the_largest_hold_makes_room_for_the_others() {
         &small_feed,
         &format!(
             "data: {}\n\n",
-            json!({"choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, "function": {"arguments": "z".repeat(1500)}}]}}]})
+            json!({"choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, "function": {"arguments": "z".repeat(150_000)}}]}}]})
         ),
     );
-    let first = large_reply.frame().await.unwrap().unwrap().into_data().unwrap();
-    assert_eq!(first, large[0].as_bytes());
+    let mut first = Vec::new();
+    while first.len() < large[0].len() {
+        first.extend_from_slice(&large_reply.frame().await.unwrap().unwrap().into_data().unwrap());
+    }
+    assert!(first == large[0].as_bytes());
     send(&small_feed, &small[1]);
     send(&small_feed, &small[2]);
     drop(small_feed);

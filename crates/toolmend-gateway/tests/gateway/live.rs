@@ -336,7 +336,13 @@ async fn several_calls_stay_apart_however_their_pieces_arrive() {
         piece(1, start_b, b),
         piece(1, None, r#""y"}"#),
     ];
-    for pieces in [one_after_the_other, interleaved, begun_first, late_id, mended] {
+    // Two calls in the arguments of one.
+    let together = vec![
+        piece(0, start_a, a),
+        piece(0, None, r#""x"}{"path": "b", "#),
+        piece(0, None, r#""content": "y"}"#),
+    ];
+    for pieces in [one_after_the_other, interleaved, begun_first, late_id, mended, together] {
         let stream = pieces.concat() + &frame(&json!({}), Some("tool_calls")) + "data: [DONE]\n\n";
         let fixture = Fixture::new([Answer::sse(&stream)]).await;
         let reply = fixture.post("/v1/chat/completions", LIVE, &chat()).await;

@@ -176,6 +176,116 @@ async fn a_whole_answer_to_a_request_for_a_stream_becomes_a_stream() {
 }
 
 #[tokio::test]
+async fn what_only_the_vendor_knows_survives_in_a_stream() {
+    let call = json!({"id": "c", "type": "function", "function": {"name": "get_weather", "arguments": MENDED}, "extra_content": {"google": {"thought_signature": "s"}}});
+    let details = json!([{"type": "reasoning.encrypted", "data": "abc", "id": "r1"}]);
+    let message =
+        json!({"role": "assistant", "content": "Hm.", "reasoning_details": details, "tool_calls": [call]});
+    let choices = json!([{"index": 0, "message": message, "finish_reason": "tool_calls", "stop_reason": 151_645}, {"index": 1, "message": {"role": "assistant", "content": "Two."}, "finish_reason": "stop"}]);
+    let chat = json!({"id": "x", "object": "chat.completion", "created": 1, "model": "m", "system_fingerprint": "f", "choices": choices, "usage": {"total_tokens": 7}});
+    let fixture = Fixture::new([Answer::json(&chat)]).await;
+    let events = fixture.post(CHAT.path, &[], &(CHAT.request)(true).to_string()).await.events();
+    assert_eq!(events[0]["choices"][0]["delta"]["reasoning_details"], details);
+    assert_eq!(events[1]["choices"][0]["delta"]["tool_calls"][0]["extra_content"], call["extra_content"]);
+    assert_eq!(events[2]["choices"][0]["stop_reason"], 151_645);
+    assert_eq!(
+        (&events[3]["choices"][0]["index"], &events[3]["choices"][0]["delta"]["content"]),
+        (&json!(1), &json!("Two."))
+    );
+    assert!(
+        events
+            .iter()
+            .all(|event| event["system_fingerprint"] == "f" && event["object"] == "chat.completion.chunk")
+    );
+    assert_eq!(events.last().unwrap()["usage"]["total_tokens"], 7);
+
+    let blocks = json!([
+        {"type": "thinking", "thinking": "Let me think.", "signature": "sig+/="},
+        {"type": "redacted_thinking", "data": "xyz"},
+        {"type": "text", "text": "Hm.", "citations": [{"type": "char_location", "cited_text": "c"}]},
+        {"type": "server_tool_use", "id": "srv", "name": "web_search", "input": {"q": "x"}},
+        {"type": "web_search_tool_result", "tool_use_id": "srv", "content": []},
+        {"type": "tool_use", "id": "c", "name": "get_weather", "input": {"city": "Rome"}, "caller": {"type": "direct"}},
+    ]);
+    let whole = json!({"id": "x", "type": "message", "role": "assistant", "model": "m", "content": blocks, "stop_reason": "tool_use", "stop_sequence": null, "usage": {"input_tokens": 3, "output_tokens": 4, "service_tier": "standard"}});
+    let fixture = Fixture::new([Answer::json(&whole)]).await;
+    let events = fixture.post(MESSAGES.path, &[], &(MESSAGES.request)(true).to_string()).await.events();
+    assert_eq!(assemble_message(&events), whole);
+
+    let reasoning = json!({"type": "reasoning", "id": "rs", "summary": [{"type": "summary_text", "text": "S."}], "content": [{"type": "reasoning_text", "text": "T."}], "encrypted_content": "enc"});
+    let mut response = (RESPONSES.whole)();
+    response["output"].as_array_mut().unwrap().splice(
+        0..0,
+        [reasoning.clone(), json!({"type": "web_search_call", "id": "ws", "status": "completed"})],
+    );
+    response["output"][3]["arguments"] = json!(MENDED);
+    let fixture = Fixture::new([Answer::json(&response)]).await;
+    let events = fixture.post(RESPONSES.path, &[], &(RESPONSES.request)(true).to_string()).await.events();
+    assert_eq!(events.last().unwrap()["response"], response);
+    let done: Vec<&Value> = events
+        .iter()
+        .filter(|event| event["type"] == "response.output_item.done")
+        .map(|event| &event["item"])
+        .collect();
+    assert_eq!(json!(done), response["output"]);
+    let numbers: Vec<u64> = events.iter().filter_map(|event| event["sequence_number"].as_u64()).collect();
+    assert_eq!(numbers, (0..events.len() as u64).collect::<Vec<_>>());
+    let deltas: String = events.iter().filter_map(|event| event["delta"].as_str()).collect();
+    assert_eq!(deltas, format!("S.T.Hm.{MENDED}"));
+}
+
+/// Puts a message together as clients do.
+fn assemble_message(events: &[Value]) -> Value {
+    let mut message = Value::Null;
+    for event in events {
+        let at = usize::try_from(event["index"].as_u64().unwrap_or(0)).unwrap();
+        match event["type"].as_str().unwrap() {
+            "message_start" => message = event["message"].clone(),
+            "content_block_start" => {
+                message["content"].as_array_mut().unwrap().push(event["content_block"].clone());
+            }
+            "content_block_delta" => {
+                let delta = &event["delta"];
+                let block = &mut message["content"][at];
+                let add = |block: &mut Value, name: &str| {
+                    block[name] = json!(text(&block[name]) + &text(&delta[name]));
+                };
+                match delta["type"].as_str().unwrap() {
+                    "input_json_delta" => {
+                        block["input"] =
+                            serde_json::from_str(delta["partial_json"].as_str().unwrap()).unwrap();
+                    }
+                    kind => add(block, kind.strip_suffix("_delta").unwrap()),
+                }
+            }
+            "message_delta" => {
+                message["stop_reason"] = event["delta"]["stop_reason"].clone();
+                message["usage"] = event["usage"].clone();
+            }
+            _ => {}
+        }
+    }
+    message
+}
+
+#[tokio::test]
+async fn a_text_completion_becomes_a_stream_too() {
+    let whole = json!({"id": "x", "object": "text_completion", "created": 1, "model": "m", "choices": [{"index": 0, "text": "Hm.", "finish_reason": "stop"}], "usage": {"total_tokens": 7}});
+    let fixture = Fixture::new([Answer::json(&whole)]).await;
+    let request =
+        json!({"model": "m", "prompt": "x", "stream": true, "stream_options": {"include_usage": true}});
+    let reply = fixture.post("/v1/completions", &[], &request.to_string()).await;
+    let events = reply.events();
+    assert_eq!(
+        (&events[0]["choices"], &events[1]["usage"]),
+        (&whole["choices"], &whole["usage"]),
+        "{}",
+        reply.text()
+    );
+    assert!(reply.text().ends_with("data: [DONE]\n\n"));
+}
+
+#[tokio::test]
 async fn the_other_form_is_translated_too() {
     let upstream = Upstream { surface: Some(Protocol::Chat), ..Upstream::new("http://127.0.0.1:1") };
     let config = Config { upstreams: vec![upstream], ..Config::default() };

@@ -67,6 +67,34 @@ async fn pass_leaves_the_bytes_unchanged() {
     assert_eq!(without_comments, stream(BAD, None));
 }
 
+/// A refused call in text stays too, with its markers and the white space around them.
+#[tokio::test]
+async fn pass_leaves_calls_in_text_unchanged() {
+    let text = format!(
+        "One moment.\n<tool_call>\n{{\"name\": \"get_weather\", \"arguments\": {BAD}}}\n</tool_call>\n\nDone."
+    );
+    let whole = json!({"choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]});
+    let frames: String = text
+        .split_inclusive(' ')
+        .map(|piece| json!({"choices": [{"index": 0, "delta": {"role": "assistant", "content": piece}}]}))
+        .map(|frame| format!("data: {frame}\n\n"))
+        .chain([
+            "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"
+                .to_owned(),
+        ])
+        .collect();
+    let config = Config { refusal: RefusalMode::Pass, ..Config::default() };
+    let fixture =
+        Fixture::with(config, [Answer::text(&whole.to_string()), Answer::sse(frames.clone())]).await;
+    let reply = fixture.post(PATH, &[], &request(false)).await;
+    assert_eq!(reply.text(), whole.to_string());
+    assert!(reply.summary().starts_with("rejected"), "{}", reply.summary());
+    let reply = fixture.post(PATH, &[], &request(true)).await;
+    let without_comments: String =
+        reply.text().split_inclusive("\n\n").filter(|frame| !frame.starts_with(':')).collect();
+    assert_eq!(without_comments, frames);
+}
+
 #[tokio::test]
 async fn the_server_is_asked_again_before_anything_was_sent() {
     let config = || Config { refusal: RefusalMode::Reprompt, ..Config::default() };

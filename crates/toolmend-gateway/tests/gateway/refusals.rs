@@ -1,9 +1,10 @@
 //! Calls that cannot be mended, with the default settings: the client gets something that it refuses by itself.
 
 use serde_json::{Value, json};
-use toolmend_gateway::{Config, RefusalMode, TruncationMode};
+use toolmend_gateway::{Config, Protocol, RefusalMode, TruncationMode, Upstream};
 
 use crate::fixture::{Answer, Fixture, Reply, weather};
+use crate::test_protocols::{Reason, SIDES, TestProtocol, parsed, read as read_turn};
 
 const PATH: &str = "/v1/chat/completions";
 /// Arguments that no reading makes a call of.
@@ -88,12 +89,53 @@ async fn arguments_that_nobody_can_read_become_a_stub() {
 
 #[tokio::test]
 async fn a_tool_that_accepts_everything_never_gets_a_stub() {
-    let fixture = Fixture::new([Answer::text(&whole(&call("get_weather", UNREADABLE), "tool_calls"))]).await;
+    let answer = || Answer::text(&whole(&call("get_weather", UNREADABLE), "tool_calls"));
     let schema = json!({"type": "object", "properties": {"filter": {"type": "object"}}});
+    let fixture = Fixture::new([answer(), answer(), answer()]).await;
     let reply = fixture.post(PATH, &[], &request(false, &schema, &json!([]))).await;
+    let (call, arguments, reason) = read(&reply);
+    // No client has a tool of this name, so all of them report the call to the model.
+    assert_eq!(
+        (&call["function"]["name"], reason.as_str()),
+        (&json!("get_weather_unreadable"), "tool_calls")
+    );
+    assert_eq!(arguments["__unparsedToolInput"]["raw"], UNREADABLE);
+    // The model sees what it wrote.
+    let result = json!({"role": "tool", "tool_call_id": "a", "content": "no such tool"});
+    let history = json!([{"role": "assistant", "content": null, "tool_calls": [call]}, result]);
+    fixture.post(PATH, &[], &request(false, &schema, &history)).await;
+    let sent = fixture.received()[1].json();
+    let shown = &sent["messages"][0]["tool_calls"][0]["function"];
+    assert_eq!(shown["name"], "get_weather");
+    assert_eq!(parsed(&shown["arguments"]), json!({"unreadable_arguments": UNREADABLE}));
+    let result = sent["messages"][1]["content"].as_str().unwrap();
+    assert!(result.contains("`get_weather` was not run") && result.ends_with("no such tool"), "{result}");
+    // One client gives up at unknown tools.
+    let agent = [("user-agent", "Agents/Python 0.24.0")];
+    let reply = fixture.post(PATH, &agent, &request(false, &schema, &json!([]))).await;
     let (call, _, reason) = read(&reply);
     assert_eq!((call, reason.as_str()), (Value::Null, "stop"), "{}", reply.text());
     assert!(reply.text().contains("Next: "), "{}", reply.text());
+}
+
+#[tokio::test]
+async fn the_name_that_no_tool_has_is_restored_on_every_surface() {
+    let open = json!({"type": "object", "properties": {}});
+    for side in SIDES {
+        let fixture = Fixture::new([Answer::text("{}").status(400)]).await;
+        let mut text = side.request(false).to_string();
+        text = text.replace(&weather().to_string(), &open.to_string());
+        let tool = "\"name\":\"get_weather\"";
+        let unknown = "\"name\":\"get_weather_unreadable\"";
+        // The call of the history, not the declaration.
+        let at = text.find("Rom").unwrap();
+        let place = text[..at].rfind(tool).into_iter().chain(text[at..].find(tool).map(|found| at + found));
+        let place = place.min_by_key(|place| place.abs_diff(at)).unwrap();
+        text.replace_range(place..place + tool.len(), unknown);
+        fixture.post(side.path(), &[], &text).await;
+        let sent = String::from_utf8(fixture.received()[0].body.to_vec()).unwrap();
+        assert!(!sent.contains("_unreadable"), "{side:?}: {sent}");
+    }
 }
 
 #[tokio::test]
@@ -134,6 +176,76 @@ async fn a_stream_that_ends_in_the_middle_of_a_call_becomes_a_stub() {
         );
         assert!(!text.contains("\"error\""), "{text}");
         assert!(reply.comments().iter().any(|comment| comment.starts_with("truncated")), "{text}");
+    }
+}
+
+/// Returns the stream of an answer with a call, without its last frames.
+fn without_end(side: TestProtocol, arguments: &str, missing: usize) -> Answer {
+    let text = String::from_utf8(side.answer(true, arguments, Reason::Calls)).unwrap();
+    let gap = if side == TestProtocol::Ollama { "\n" } else { "\n\n" };
+    let frames: Vec<&str> = text.split_inclusive(gap).collect();
+    let text = frames[..frames.len() - missing].concat();
+    if side == TestProtocol::Ollama { Answer::lines(&text) } else { Answer::sse(text) }
+}
+
+/// How many frames can be missing after a call that is complete.
+fn missing_frames(side: TestProtocol) -> &'static [usize] {
+    match side {
+        TestProtocol::Chat => &[2, 3],
+        TestProtocol::Messages | TestProtocol::Responses => &[1, 2, 3],
+        TestProtocol::Ollama => &[1],
+    }
+}
+
+#[tokio::test]
+async fn a_complete_call_is_delivered_although_the_turn_has_no_end() {
+    for side in SIDES {
+        for (missing, mode) in missing_frames(side).iter().flat_map(|at| [(at, "held"), (at, "live")]) {
+            let fixture = Fixture::new([without_end(side, r#"{"city":"Rome"}"#, *missing)]).await;
+            let request = side.request(true).to_string();
+            let reply = fixture.post(side.path(), &[("x-toolmend-stream", mode)], &request).await;
+            let turn = read_turn(side, true, &reply);
+            let expected = [("get_weather".to_owned(), json!({"city": "Rome"}))];
+            assert_eq!(turn.calls, expected, "{side:?} {missing} {mode}: {}", reply.text());
+            assert_ne!(turn.stop, "length", "{side:?} {missing} {mode}: {}", reply.text());
+            assert!(!reply.text().contains("\"error\":{"), "{side:?} {missing} {mode}: {}", reply.text());
+            assert_eq!(fixture.gateway.call_counts().refused(), 0);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_complete_call_without_an_end_is_translated() {
+    for side in SIDES {
+        let upstream = Upstream { surface: Some(Protocol::Chat), ..Upstream::new("http://127.0.0.1:1") };
+        let config = Config { upstreams: vec![upstream], ..Config::default() };
+        for stream in [true, false] {
+            // A server that answers a plain request with a stream may forget its end as well.
+            let answer = without_end(TestProtocol::Chat, r#"{"city":"Rome"}"#, 3);
+            let fixture = Fixture::at(config.clone(), [answer]).await;
+            let reply = fixture.post(side.path(), &[], &side.request(stream).to_string()).await;
+            let turn = read_turn(side, stream, &reply);
+            let expected = [("get_weather".to_owned(), json!({"city": "Rome"}))];
+            assert_eq!(turn.calls, expected, "{side:?} {stream}: {}", reply.text());
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_unfinished_call_without_an_end_never_runs() {
+    for side in [TestProtocol::Chat, TestProtocol::Messages, TestProtocol::Responses] {
+        for arguments in [r#"{"city":"Ro"#, r#"{"city":"Rome""#, r#"{"city":"Rome","days":1"#, "{", ""] {
+            let missing = *missing_frames(side).last().unwrap();
+            let fixture = Fixture::new([without_end(side, arguments, missing)]).await;
+            let reply = fixture.post(side.path(), &[], &side.request(true).to_string()).await;
+            let is_stub = reply.text().contains("__unparsedToolInput");
+            assert!(is_stub || reply.text().contains("error"), "{side:?} {arguments:?}: {}", reply.text());
+            if is_stub {
+                let turn = read_turn(side, true, &reply);
+                let schema = toolmend::Schema::new(&weather()).unwrap();
+                assert!(turn.calls.iter().all(|(_, arguments)| !schema.accepts(arguments)), "{side:?}");
+            }
+        }
     }
 }
 

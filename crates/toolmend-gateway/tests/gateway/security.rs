@@ -7,6 +7,7 @@ use http_body_util::{BodyExt, Full};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use rustls::pki_types::ServerName;
 use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use toolmend_gateway::{Config, Secret, TlsConfig, Upstream};
@@ -74,6 +75,82 @@ async fn no_path_leads_out_of_the_configured_one() {
     assert_eq!(fixture.post("/v1/a..b", &[], "{}").await.status, 200);
 }
 
+/// Sends bytes to the gateway and returns the status of its first answer.
+async fn send_raw(fixture: &Fixture, request: &str) -> String {
+    let mut stream = TcpStream::connect(fixture.address).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = vec![0; 64];
+    let read = stream.read(&mut answer).await.unwrap_or(0);
+    String::from_utf8_lossy(&answer[..read]).split(' ').nth(1).unwrap_or("closed").to_owned()
+}
+
+#[tokio::test]
+async fn requests_that_programs_could_read_differently_are_refused() {
+    let fixture = Fixture::new([]).await;
+    let post = |fields: &str, body: &str| {
+        format!("POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\n{fields}\r\n\r\n{body}")
+    };
+    let hidden = "{}GET /hidden HTTP/1.1\r\nhost: localhost\r\n\r\n";
+    for (request, status) in [
+        // Nobody could say which host these are for, or which file.
+        ("GET /v1/models HTTP/1.1\r\n\r\n".to_owned(), "403"),
+        ("GET * HTTP/1.1\r\nhost: localhost\r\n\r\n".to_owned(), "400"),
+        ("CONNECT evil.example:80 HTTP/1.1\r\nhost: localhost\r\n\r\n".to_owned(), "403"),
+        ("GET http://evil.example/ HTTP/1.1\r\nhost: localhost\r\n\r\n".to_owned(), "403"),
+        // Nobody could say where these end.
+        (post("content-length: 2\r\ncontent-length: 60", hidden), "400"),
+        (post("content-length: 2, 60", hidden), "400"),
+        (post("content-length: +2", hidden), "400"),
+        (post("transfer-encoding: xchunked", hidden), "400"),
+        (post("transfer-encoding : chunked", hidden), "400"),
+        (post("transfer-encoding: chunked\r\ntransfer-encoding: identity", "0\r\n\r\n"), "400"),
+        (post("transfer-encoding:\r\n chunked", "0\r\n\r\n"), "400"),
+        (post("x-y: a\0b\r\ncontent-length: 2", "{}"), "400"),
+    ] {
+        assert_eq!(send_raw(&fixture, &request).await, status, "{request:?}");
+    }
+    // With both, the chunks count, and the connection ends with them.
+    let both = post(
+        "content-length: 3\r\ntransfer-encoding: chunked",
+        "2\r\n{}\r\n0\r\n\r\nGET /hidden HTTP/1.1\r\nhost: localhost\r\n\r\n",
+    );
+    fixture.answer(Answer::text("{}"));
+    send_raw(&fixture, &both).await;
+    let paths: Vec<String> = fixture.received().into_iter().map(|request| request.path).collect();
+    assert_eq!(paths, [PATH], "nothing hidden reaches the server");
+}
+
+/// Writes a frame of HTTP/2.
+fn http2_frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+    [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
+}
+
+#[tokio::test]
+async fn floods_of_http2_frames_end_their_own_connection_only() {
+    let field = |name: &str, value: &str| {
+        let length = |text: &str| u8::try_from(text.len()).unwrap();
+        [&[0, length(name)], name.as_bytes(), &[length(value)], value.as_bytes()].concat()
+    };
+    let head = [(":method", "GET"), (":path", "/healthz"), (":scheme", "http"), (":authority", "localhost")];
+    let head: Vec<u8> = head.iter().flat_map(|(name, value)| field(name, value)).collect();
+    let start = [b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(), http2_frame(4, 0, 0, &[])].concat();
+    let resets = (0..20_000_u32).flat_map(|at| {
+        [http2_frame(1, 5, 2 * at + 1, &head), http2_frame(3, 0, 2 * at + 1, &[0, 0, 0, 8])].concat()
+    });
+    let more = http2_frame(9, 0, 1, &field("x", &"y".repeat(100)).repeat(100));
+    let continued = [http2_frame(1, 1, 1, &head), more.repeat(500)].concat();
+    let fixture = Fixture::new([]).await;
+    for flood in [resets.collect::<Vec<u8>>(), continued] {
+        let mut stream = TcpStream::connect(fixture.address).await.unwrap();
+        // The gateway may disconnect in the middle.
+        let _ = stream.write_all(&[start.clone(), flood].concat()).await;
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer).await;
+        assert_eq!(fixture.get("/healthz").await.status, 200);
+    }
+}
+
 #[tokio::test]
 async fn names_from_requests_stay_inside_their_labels() {
     let name = r#"t"} 7 \"#;
@@ -130,9 +207,25 @@ async fn clients_can_use_tls_and_a_new_certificate_is_read_at_a_reload() {
     assert!(cookie.ends_with("; Secure"), "{cookie}");
     let second = write();
     assert!(open_session(&fixture, second.clone()).await.is_none(), "not reloaded yet");
-    fixture.gateway.reload(config).unwrap();
-    assert!(open_session(&fixture, second).await.is_some());
+    fixture.gateway.reload(config.clone()).unwrap();
+    assert!(open_session(&fixture, second.clone()).await.is_some());
     assert!(open_session(&fixture, first).await.is_none());
+    // A certificate that cannot be used changes nothing: the gateway goes on with the one that it has.
+    let other_key = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+    let good_key = std::fs::read(&key).unwrap();
+    for (broken_cert, broken_key) in [
+        (&b"garbage"[..], &b"garbage"[..]),
+        (b"", b""),
+        (b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", &good_key),
+        (other_key.cert.pem().as_bytes(), &good_key),
+        (b"\xff\xfe\x00", &good_key),
+    ] {
+        std::fs::write(&cert, broken_cert).unwrap();
+        std::fs::write(&key, broken_key).unwrap();
+        let error = fixture.gateway.reload(config.clone()).unwrap_err().to_string();
+        assert!(error.contains("tls"), "{error}");
+        assert!(open_session(&fixture, second.clone()).await.is_some(), "{error}");
+    }
 }
 
 /// Opens a session on a connection that trusts only this certificate. `None` if the gateway shows another one.

@@ -13,6 +13,7 @@ use toolmend_gateway::Config;
 use crate::fixture::{Answer, Fixture, weather};
 
 type ReceivedBodies = Arc<Mutex<Vec<u8>>>;
+type ReceivedHeaders = Arc<Mutex<Vec<http::HeaderMap>>>;
 
 /// Starts a collector. Returns its address and what it receives.
 async fn collector() -> (String, ReceivedBodies) {
@@ -58,6 +59,40 @@ async fn a_request_is_a_span_and_a_repair_is_an_event() {
     let id: Vec<u8> = (0..16).map(|at| u8::from_str_radix(&trace[2 * at..2 * at + 2], 16).unwrap()).collect();
     assert!(sent.windows(16).any(|window| window == id), "the span goes on the client's trace");
     assert!(!text.contains("Oslo"), "values are not sent");
+}
+
+#[tokio::test]
+async fn a_password_in_the_address_of_a_collector_is_sent_and_shown_nowhere() {
+    let got = ReceivedHeaders::default();
+    let take = async |State(got): State<ReceivedHeaders>, headers: http::HeaderMap| {
+        got.lock().unwrap().push(headers);
+    };
+    let router = Router::new().route("/v1/traces", post(take)).with_state(Arc::clone(&got));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    let config = Config { otlp_endpoint: Some(format!("http://me:s3cret@{address}")), ..Config::default() };
+    assert!(!config.to_toml().contains("s3cret"));
+    let mut fixture = Fixture::with(config, [Answer::text("{}")]).await;
+    fixture.post("/v1/chat/completions", &[], r#"{"model":"m","messages":[]}"#).await;
+    for path in ["/toolmend/api/state", "/metrics"] {
+        assert!(!fixture.get(path).await.text().contains("s3cret"), "{path}");
+    }
+    fixture.stop();
+    fixture.served.take().unwrap().await.unwrap().unwrap();
+    let received = got.lock().unwrap().clone();
+    assert_eq!(received[0]["authorization"], "Basic bWU6czNjcmV0");
+    assert!(
+        received
+            .iter()
+            .flat_map(|headers| headers.values())
+            .all(|value| !value.as_bytes().ends_with(b"s3cret"))
+    );
+    let wrong = Config { otlp_endpoint: Some("me:s3cret@h:x".to_owned()), ..Config::default() };
+    let upstreams = vec![toolmend_gateway::Upstream::new("http://127.0.0.1:1")];
+    if let Err(error) = toolmend_gateway::Gateway::new(Config { upstreams, ..wrong }) {
+        assert!(!error.to_string().contains("s3cret"), "{error}");
+    }
 }
 
 #[tokio::test]

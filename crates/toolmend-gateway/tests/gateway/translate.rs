@@ -216,19 +216,30 @@ fn ends_with_error(client: TestProtocol, reply: &Reply) -> bool {
     }
 }
 
+/// Returns the stream of a server up to the frame with this word, and nothing after it.
+fn cut_after(server: TestProtocol, word: &str) -> Vec<u8> {
+    let mut body = server.answer(true, "{\"city\": \"Oslo\"}", Reason::Calls);
+    let text = String::from_utf8(body.clone()).unwrap();
+    let at = text.find(word).unwrap();
+    body.truncate(at + text[at..].find('\n').unwrap() + 1);
+    if server != TestProtocol::Ollama {
+        body.push(b'\n');
+    }
+    body
+}
+
 #[tokio::test]
-async fn a_broken_stream_is_an_error_and_runs_no_call() {
+async fn a_stream_without_an_end_is_an_error_unless_its_call_is_complete() {
     for client in SIDES {
         for server in SIDES {
-            let mut body = server.answer(true, "{\"city\": \"Oslo\"}", Reason::Calls);
-            // Up to the piece that completes the arguments, and nothing after it.
-            let text = String::from_utf8(body.clone()).unwrap();
-            let at = text.find("Oslo").unwrap();
-            body.truncate(at + text[at..].find('\n').unwrap() + 1);
-            body.push(b'\n');
-            let (_rig, reply) = send_through(client, server, true, vec![answer(server, true, body)]).await;
-            assert!(ends_with_error(client, &reply), "{client:?} over {server:?}: {}", reply.text());
-            assert!(!reply.text().contains("Oslo"), "{client:?} over {server:?}: {}", reply.text());
+            let pair = format!("{client:?} over {server:?}");
+            let text = answer(server, true, cut_after(server, "Let me"));
+            let (_rig, reply) = send_through(client, server, true, vec![text]).await;
+            assert!(ends_with_error(client, &reply), "{pair}: {}", reply.text());
+            let call = answer(server, true, cut_after(server, "Oslo"));
+            let (_rig, reply) = send_through(client, server, true, vec![call]).await;
+            let turn = read(client, true, &reply);
+            assert_eq!(turn.calls, [("get_weather".to_owned(), json!({"city": "Oslo"}))], "{pair}");
         }
     }
 }

@@ -219,7 +219,7 @@ fn parse_repairs(text: &str) -> Vec<RepairRecord> {
 fn entry_from_row(row: &Row) -> Entry {
     Entry {
         id: Id(row.int(0)),
-        series: series_from_row(row, 19),
+        series: series_from_row(row, 20),
         micros: row.count(4),
         before_bytes: row.bytes(5),
         after_bytes: row.bytes(6),
@@ -234,6 +234,7 @@ fn entry_from_row(row: &Row) -> Entry {
         feedback: row.optional(16),
         before: row.optional(17),
         after: row.optional(18),
-        schema: row.optional(24).map(Arc::from),
+        call_id: row.optional(19),
+        schema: row.optional(25).map(Arc::from),
     }
 }

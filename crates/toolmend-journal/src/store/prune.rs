@@ -60,6 +60,13 @@ impl Store {
                 removed.push(row.int(0));
             }
             store.delete_entries(&removed)?;
+            // Ids of schemas may be gone now, whichever gateway removed them.
+            store.ids.schemas.clear();
+            if !removed.is_empty() {
+                let unused =
+                    "NOT EXISTS (SELECT 1 FROM journal_entries e WHERE e.schema = journal_schemas.id)";
+                store.database.execute_batch(&format!("DELETE FROM journal_schemas WHERE {unused}"))?;
+            }
             Ok(!removed.is_empty() && removed.len() == ENTRIES_AT_ONCE)
         })?;
         let reclaimed = self.database.reclaim_space();

@@ -1,11 +1,14 @@
 //! The tables of a journal, and the check of their version.
 //!
-//! Entries of other versions are never converted: a journal of another version is refused with a message that says what to do.
+//! A journal of the version before is brought up to date when it is opened; gateways that still run with it go on. Older and newer
+//! ones are refused with a message that says what to do.
 
 use super::database::{Database, DatabaseError, DatabaseResult};
 
 /// The version of the tables. Raise it with every change.
-const VERSION: i64 = 3;
+const VERSION: i64 = 4;
+/// What brings the tables of a version up to the next one, by the version that they have.
+const MIGRATIONS: [(i64, &str); 1] = [(3, "ALTER TABLE journal_entries ADD COLUMN call_id TEXT")];
 /// The table that holds the version.
 const META: &str =
     "CREATE TABLE IF NOT EXISTS journal_meta (name TEXT NOT NULL PRIMARY KEY, number BIGINT NOT NULL)";
@@ -16,7 +19,9 @@ const META: &str =
 ///   by number, and a filter first selects series.
 /// - An entry refers to the *set* of the kinds of its repairs, of which there are few as well. An index of single kinds
 ///   would have several rows for each entry, and keeping it cost more than everything else that is written.
-/// - Long texts are the last columns of an entry: reading the columns before them does not touch their pages.
+/// - Long texts are the last columns of an entry: reading the columns before them does not touch their pages. The id of the call
+///   came later, and is read only together with the texts.
+/// - Schemas that no entry uses any more are removed with the entries, which needs the index of schemas.
 /// - Counters (`rollups`) have a row for each span of time and series. Kinds are counted by model and tool only: by series,
 ///   there would be nearly as many counters as entries.
 /// - A schema is found by its hash and compared by its text. The text cannot have an index of its own, because
@@ -64,10 +69,12 @@ CREATE TABLE IF NOT EXISTS journal_entries (
     repairs TEXT NOT NULL,
     feedback TEXT,
     before_text TEXT,
-    after_text TEXT
+    after_text TEXT,
+    call_id TEXT
 );
 CREATE INDEX IF NOT EXISTS journal_entries_series ON journal_entries (series, id, kinds);
 CREATE INDEX IF NOT EXISTS journal_entries_kinds ON journal_entries (kinds, id);
+CREATE INDEX IF NOT EXISTS journal_entries_schema ON journal_entries (schema);
 CREATE TABLE IF NOT EXISTS journal_rollups (
     span BIGINT NOT NULL,
     start BIGINT NOT NULL,
@@ -119,10 +126,20 @@ fn create_within_transaction(database: &mut dyn Database, tables: &str) -> Datab
             "a newer toolmend wrote it (its tables have version {found}, this toolmend knows version {VERSION}); update toolmend, or name another journal"
         )));
     }
-    if found < VERSION {
+    let oldest = MIGRATIONS.first().map_or(VERSION, |(from, _)| *from);
+    if found < oldest {
         return Err(DatabaseError(format!(
             "it was written before the first release (its tables have version {found}, this toolmend writes version {VERSION}); remove it, or name another journal"
         )));
+    }
+    for (from, migration) in MIGRATIONS {
+        if found <= from {
+            database.execute_batch(migration)?;
+        }
+    }
+    if found < VERSION {
+        let update = "UPDATE journal_meta SET number = $1 WHERE name = 'version'";
+        database.execute(update, &[VERSION.into()])?;
     }
     database.execute_batch(tables)
 }

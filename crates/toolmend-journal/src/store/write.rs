@@ -18,8 +18,8 @@ use crate::query::SPANS;
 const MAX_SERIES: usize = 4096;
 /// How many sets of kinds a connection remembers.
 const MAX_KIND_SETS: usize = 4096;
-/// How many schemas a connection remembers. It keeps their texts.
-const MAX_SCHEMAS: usize = 512;
+/// How many bytes of schemas a connection remembers. It keeps their texts.
+const MAX_SCHEMA_BYTES: usize = 4 << 20;
 /// The model and the tool of all further series.
 const OTHER: &str = "other";
 /// Two gateways may have created the same id in the same microsecond. The first entry is kept.
@@ -142,9 +142,9 @@ impl Store {
         for name in names {
             rows.count_kind(seconds, self.kind_id(name)?, pair);
         }
-        let size = i64::try_from(entry.size()).unwrap_or(i64::MAX);
+        let (schema, new_bytes) = self.schema_id(entry)?;
+        let size = i64::try_from(entry.size() + new_bytes).unwrap_or(i64::MAX);
         rows.count_size(seconds, size);
-        let schema = self.schema_id(entry)?;
         rows.entries.push(entry_columns(entry, (series, kinds), size, schema));
         Ok(())
     }
@@ -228,21 +228,29 @@ impl Store {
         Ok(self.database.query(select, values)?.first().map_or(0, |row| row.int(0)))
     }
 
-    /// Returns the id of the schema of an entry, or null. Every request repeats its schemas, so each one is stored once.
-    fn schema_id(&mut self, entry: &Entry) -> DatabaseResult<Value> {
-        let Some(text) = &entry.schema else { return Ok(Value::Null) };
+    /// Returns the id of the schema of an entry, or null, and how many bytes it adds to the journal. Every request repeats its schemas,
+    /// so each one is stored once.
+    fn schema_id(&mut self, entry: &Entry) -> DatabaseResult<(Value, usize)> {
+        let Some(text) = &entry.schema else { return Ok((Value::Null, 0)) };
         if let Some(id) = self.ids.schemas.get(text) {
-            return Ok((*id).into());
+            return Ok(((*id).into(), 0));
         }
-        // Two gateways may insert the same schema at the same time. Then it is stored twice, and both ids are good.
-        let insert = "INSERT INTO journal_schemas (hash, text) VALUES ($1, $2)";
         let select = "SELECT id FROM journal_schemas WHERE hash = $1 AND text = $2 ORDER BY id LIMIT 1";
-        let id = self.find_or_insert(insert, select, &[hash_text(text).into(), (&**text).into()])?;
-        if self.ids.schemas.len() >= MAX_SCHEMAS {
+        let values = [hash_text(text).into(), (&**text).into()];
+        let known = self.database.query(select, &values)?.first().map(|row| row.int(0));
+        let (id, new_bytes) = if let Some(id) = known {
+            (id, 0)
+        } else {
+            // Two gateways may insert the same schema at the same time. Then it is stored twice, and both ids are good.
+            let insert = "INSERT INTO journal_schemas (hash, text) VALUES ($1, $2)";
+            (self.find_or_insert(insert, select, &values)?, text.len())
+        };
+        let remembered: usize = self.ids.schemas.keys().map(|text| text.len()).sum();
+        if remembered + text.len() > MAX_SCHEMA_BYTES {
             self.ids.schemas.clear();
         }
         self.ids.schemas.insert(Arc::clone(text), id);
-        Ok(id.into())
+        Ok((id.into(), new_bytes))
     }
 }
 
@@ -260,7 +268,7 @@ fn pair_of(series: &Series) -> Series {
 
 /// The columns of an entry, in the order of [`entry_columns`].
 pub(crate) const COLUMNS: &str = "id, series, kinds, size, micros, before_bytes, after_bytes, schema, stored, dialect, \
-                                  reason, called, cut, finish, message, repairs, feedback, before_text, after_text";
+                                  reason, called, cut, finish, message, repairs, feedback, before_text, after_text, call_id";
 
 fn entry_columns(entry: &Entry, (series, kinds): (i64, i64), size: i64, schema: Value) -> Vec<Value> {
     let text = |text: &Option<String>| Value::from(text.as_deref());
@@ -286,5 +294,6 @@ fn entry_columns(entry: &Entry, (series, kinds): (i64, i64), size: i64, schema: 
         text(&entry.feedback),
         text(&entry.before),
         text(&entry.after),
+        text(&entry.call_id),
     ]
 }

@@ -2,7 +2,7 @@
 
 use toolmend_journal::{ChartRange, EntrySummary, Filter, GroupBy, Id, Journal, Location, Options, Store};
 
-use crate::support::{TIMEOUT, entry_with_all_fields, open, test_on_each_database};
+use crate::support::{TIMEOUT, entry_with_all_fields, execute, open, test_on_each_database};
 
 fn filter(change: impl FnOnce(&mut Filter)) -> Filter {
     let mut filter = Filter::default();
@@ -36,6 +36,9 @@ test_on_each_database! {
     old_entries_are_removed,
     entries_can_be_deleted,
     several_gateways_write_into_one_journal,
+    a_journal_of_the_version_before_is_brought_up_to_date,
+    schemas_that_nothing_uses_are_removed,
+    long_ids_and_schemas_do_not_fill_the_journal,
 }
 
 fn an_entry_is_returned_unchanged(location: &Location) {
@@ -51,6 +54,76 @@ fn an_entry_is_returned_unchanged(location: &Location) {
     assert_eq!(journal.with_store(|store| store.entry(entry.id)).unwrap(), Some(entry));
     assert_eq!(journal.with_store(|store| store.entry(Id::now())).unwrap(), None);
     assert_eq!(journal.counts().written, 1);
+}
+
+fn a_journal_of_the_version_before_is_brought_up_to_date(location: &Location) {
+    let old = entry_with_all_fields("a", "read", "mended", &["x"]);
+    let journal = open(location);
+    journal.record(old.clone());
+    assert!(journal.flush(TIMEOUT));
+    drop(journal);
+    execute(
+        location,
+        "DROP INDEX journal_entries_schema; ALTER TABLE journal_entries DROP COLUMN call_id; \
+         UPDATE journal_meta SET number = 3 WHERE name = 'version';",
+    );
+    for _ in 0..2 {
+        let journal = open(location);
+        let new = entry_with_all_fields("a", "read", "mended", &["x"]);
+        journal.record(new.clone());
+        assert!(journal.flush(TIMEOUT));
+        let read = |id| journal.with_store(|store| store.entry(id)).unwrap().unwrap();
+        assert_eq!((read(old.id).call_id, read(old.id).called), (None, old.called.clone()));
+        assert_eq!(read(new.id).call_id, new.call_id);
+    }
+}
+
+fn schemas_that_nothing_uses_are_removed(location: &Location) {
+    let options = Options { megabytes: 1, ..Options::new(location.clone()) };
+    let journal = Journal::open(options).unwrap();
+    let mut last = None;
+    for number in 0..20 {
+        let schema = format!(r#"{{"title": "{number} {}"}}"#, "x".repeat(200 << 10));
+        let entry = entry_with_all_fields("a", "read", "mended", &[]);
+        last = Some(entry.id);
+        journal.record(toolmend_journal::Entry { schema: Some(schema.into()), ..entry });
+        assert!(journal.flush(TIMEOUT));
+    }
+    drop(journal);
+    // The next writer begins with removing what is too much.
+    let journal = Journal::open(Options { megabytes: 1, ..Options::new(location.clone()) }).unwrap();
+    journal.record(entry_with_all_fields("a", "read", "mended", &[]));
+    assert!(journal.flush(TIMEOUT));
+    while journal.with_store(Store::usage).unwrap().bytes > 1 << 20 {
+        assert!(journal.flush(TIMEOUT));
+    }
+    let usage = journal.with_store(Store::usage).unwrap();
+    assert!(usage.entries < 8, "schemas count: {usage:?}");
+    let entry = journal.with_store(|store| store.entry(last.unwrap())).unwrap();
+    assert!(entry.is_some_and(|entry| entry.schema.is_some()), "those in use stay");
+    drop(journal);
+    // The table is readable only from outside. An entry that refers to the first schema shows whether it is still there.
+    execute(location, "UPDATE journal_entries SET schema = (SELECT MIN(schema) - 5 FROM journal_entries)");
+    let entry = Store::open(location).unwrap().entry(last.unwrap()).unwrap();
+    assert_eq!(entry.and_then(|entry| entry.schema), None, "those that are not in use are gone");
+}
+
+fn long_ids_and_schemas_do_not_fill_the_journal(location: &Location) {
+    let journal = open(location);
+    let long = "x".repeat(300 << 10);
+    let entry = toolmend_journal::Entry {
+        call_id: Some(long.clone()),
+        called: Some(long.clone()),
+        schema: Some(format!("\"{long}\"").into()),
+        ..entry_with_all_fields("a", "read", "mended", &[])
+    };
+    journal.record(entry.clone());
+    assert!(journal.flush(TIMEOUT));
+    let stored = journal.with_store(|store| store.entry(entry.id)).unwrap().unwrap();
+    assert_eq!(stored.schema, None);
+    for text in [stored.call_id, stored.called] {
+        assert!((1..=1024).contains(&text.unwrap().len()));
+    }
 }
 
 fn pages_are_disjoint_and_complete_with_every_filter(location: &Location) {

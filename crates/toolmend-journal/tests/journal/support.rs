@@ -54,6 +54,19 @@ pub(crate) fn create_postgres_schema() -> Location {
     Location::Postgres(format!("{url}{sign}options=-csearch_path%3D{name}"))
 }
 
+/// Runs statements on the database of a journal, behind its back.
+pub(crate) fn execute(location: &Location, statements: &str) {
+    match location {
+        Location::Sqlite(path) => {
+            rusqlite::Connection::open(path).unwrap().execute_batch(statements).unwrap();
+        }
+        Location::Postgres(url) => {
+            postgres::Client::connect(url, postgres::NoTls).unwrap().batch_execute(statements).unwrap();
+        }
+        Location::Off => {}
+    }
+}
+
 pub(crate) fn open(location: &Location) -> Journal {
     Journal::open(Options::new(location.clone())).unwrap()
 }
@@ -76,6 +89,7 @@ pub(crate) fn entry_with_all_fields(model: &str, tool: &str, outcome: &str, kind
     };
     let (before, after) = ("{'path': 'naïve\u{0}', }", "{\"path\": \"naïve\"}");
     Entry {
+        call_id: Some("call_1".to_owned()),
         called: Some("ReadFile".to_owned()),
         dialect: Some("hermes_json".to_owned()),
         reason: Some("schema".to_owned()),

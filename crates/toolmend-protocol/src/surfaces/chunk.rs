@@ -2,10 +2,12 @@
 
 use bytes::Bytes;
 
+use crate::adapter::AnswerFrames;
 use crate::error::error_message_in;
 use crate::frame::{Frame, Framing};
 use crate::history::MendedList;
-use crate::json::{Document, ValueRef, array, quote};
+use crate::ids::new_id;
+use crate::json::{Changes, Document, ValueRef, array, quote};
 use crate::stream::{DecodedFrame, summary_comment};
 
 /// A chunk with at least one choice.
@@ -144,6 +146,34 @@ pub(super) fn mend_choices<'d>(
     let choices = root.get("choices").filter(|choices| choices.is_array())?;
     let mended = MendedList::of(choices.items(), mend_choice).into_json()?;
     Some(root.with(&[("choices", Some(mended))]))
+}
+
+/// Writes a whole answer as chunks. `split_choice` gets a choice and its position, and returns the choices that are sent for it; `None` if it
+/// is not a choice of the protocol.
+pub(super) fn split_into_chunks<'d>(
+    root: ValueRef<'d>,
+    object: &str,
+    wants_usage: bool,
+    split_choice: impl Fn(ValueRef<'d>, usize) -> Option<Vec<String>>,
+) -> Option<AnswerFrames> {
+    let choices = root.get("choices").filter(|choices| choices.is_array())?;
+    let mut envelope: Changes<'_> = vec![("object", Some(quote(object)))];
+    let defaults = [("id", quote(&new_id("chatcmpl-"))), ("created", "0".to_owned()), ("model", quote(""))];
+    let missing = defaults.into_iter().filter(|(name, _)| root.get_non_null(name).is_none());
+    envelope.extend(missing.map(|(name, value)| (name, Some(value))));
+    let write_chunk = |choices: String, usage: Option<String>| {
+        let mut changes = envelope.clone();
+        changes.extend([("choices", Some(choices)), ("usage", usage)]);
+        Frame::new(Framing::Sse, None, &root.with(&changes))
+    };
+    let mut frames = Vec::new();
+    for (at, choice) in choices.items().enumerate() {
+        frames.extend(split_choice(choice, at)?.into_iter().map(|choice| write_chunk(array([choice]), None)));
+    }
+    if let Some(usage) = root.get_non_null("usage").filter(|_| wants_usage) {
+        frames.push(write_chunk("[]".to_owned(), Some(usage.raw().to_owned())));
+    }
+    Some(AnswerFrames { frames, end: Frame::new(Framing::Sse, None, "[DONE]") })
 }
 
 /// Writes an error body in `OpenAI`'s form.

@@ -16,7 +16,7 @@ use super::noise::Noise;
 type Attack = fn(Arc<Siege>, Noise) -> Pin<Box<dyn Future<Output = std::io::Result<()>> + Send>>;
 
 /// All attacks, by their names.
-pub(crate) const ATTACKS: [(&str, Attack); 12] = [
+pub(crate) const ATTACKS: [(&str, Attack); 13] = [
     ("schema that multiplies", |siege, noise| Box::pin(send_schema_bomb(siege, noise))),
     ("pattern that backtracks", |siege, noise| Box::pin(send_pattern(siege, noise))),
     ("head that never ends", |siege, noise| Box::pin(send_slow_head(siege, noise))),
@@ -28,6 +28,7 @@ pub(crate) const ATTACKS: [(&str, Attack); 12] = [
     ("random bytes as an answer", |siege, noise| Box::pin(ask_for_noise(siege, noise))),
     ("request that becomes large", |siege, noise| Box::pin(send_compressed(siege, noise))),
     ("request of millions of values", |siege, noise| Box::pin(send_values(siege, noise))),
+    ("tools of thousands of objects", |siege, noise| Box::pin(send_tools(siege, noise))),
     ("text full of openers", |siege, noise| Box::pin(send_openers(siege, noise))),
 ];
 
@@ -244,4 +245,20 @@ async fn send_values(siege: Arc<Siege>, mut noise: Noise) -> std::io::Result<()>
     let count = (1 + noise.below(8)) * (512 << 10) / values.len();
     let body = format!("{{\"model\":\"call\",\"messages\":[{}0]}}", values.repeat(count));
     exchange(&siege, noise.pick(&SURFACES), body.as_bytes()).await
+}
+
+/// A list of tools that takes a multiple of its text when it is read and compiled.
+async fn send_tools(siege: Arc<Siege>, mut noise: Noise) -> std::io::Result<()> {
+    let tool = noise.pick(&[
+        "{\"\":{}}",
+        "{\"type\":\"function\",\"function\":{\"name\":\"t\",\"parameters\":{\"properties\":{\"a\":{},\"b\":{}}}}}",
+        "[]",
+        "0",
+    ]);
+    let count = (1 + noise.below(8)) * (256 << 10) / tool.len();
+    let tools = vec![tool; count].join(",");
+    let body = format!(
+        "{{\"model\":\"call\",\"messages\":[{{\"role\":\"user\",\"content\":\"{{a:1}}\"}}],\"tools\":[{tools}]}}"
+    );
+    exchange(&siege, SURFACES[0], body.as_bytes()).await
 }

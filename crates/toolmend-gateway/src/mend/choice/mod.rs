@@ -17,7 +17,7 @@ pub(super) use self::queue::PiecePosition;
 use self::native_calls::LiveCall;
 use self::queue::{ItemQueue, PieceState};
 use self::text::{StartedCall, UndecidedText, is_call};
-use super::assembly::{CallAssembly, is_json};
+use super::assembly::{CallAssembly, is_object};
 use super::judge::{CallJudge, CallRuling, Refusal, RefusalAnswer, finish_of};
 use super::text_scan::TextScan;
 use crate::config::RefusalMode;
@@ -62,7 +62,7 @@ struct TurnState {
     truncated: bool,
     /// Whether a truncated call became a stub.
     has_truncated_stub: bool,
-    /// Whether the stream ended in the middle of a call. No limit was reached then.
+    /// Whether the stream ended before the turn did. No limit was reached then.
     broke_off: bool,
     /// What is known about how the turn ended.
     finish: Finish,
@@ -124,6 +124,11 @@ impl<T> ChoiceMender<T> {
         self.queue.held_bytes() + self.assembly.bytes()
     }
 
+    /// Returns about how much memory the choice takes.
+    pub(crate) fn memory(&self) -> usize {
+        self.queue.memory() + self.assembly.bytes()
+    }
+
     /// Adds the next item. Returns the items that can leave.
     pub(crate) fn push(
         &mut self,
@@ -175,21 +180,27 @@ impl<T> ChoiceMender<T> {
         self.queue.take_decided()
     }
 
-    /// Ends a choice whose stream ended in the middle of a call. The client gets a stub, from which it recovers, whereas most
-    /// clients give up at an error. Returns false if there is no such call, or if it cannot be replaced any more.
-    pub(crate) fn end_in_call(&mut self, judge: &mut CallJudge) -> bool {
-        let is_open =
-            self.assembly.calls.last().is_some_and(|call| !call.judged && !is_json(&call.arguments()));
-        if !is_open || self.live_call.is_some() || judge.rules.refusal != RefusalMode::Auto {
+    /// Ends a choice whose stream ended without an end of the turn. A call that is complete and strict is delivered: nothing could have
+    /// followed in it, and without the gateway the client would have it. Any other last call becomes a stub, from which clients
+    /// recover, whereas most of them give up at an error. Returns false if the client gets no call.
+    pub(crate) fn end_without_stop(&mut self, judge: &mut CallJudge) -> bool {
+        let Some(last) = self.assembly.calls.last() else { return false };
+        let is_complete = last.judged || is_object(&last.arguments());
+        if !is_complete && (self.live_call.is_some() || judge.rules.refusal != RefusalMode::Auto) {
             return false;
         }
         self.state.broke_off = true;
+        // Some clients need the end of each call, which may be missing as well.
+        self.assembly.calls.iter_mut().filter(|call| !call.judged).for_each(|call| call.exact = false);
         self.close_turn(Some(StopReason::Length), None, judge);
-        true
+        self.state.running_calls > 0
     }
 
     /// Ends a choice whose turn broke off: held text is sent as text, and no held call runs.
     pub(crate) fn give_up(&mut self, judge: &mut CallJudge) -> Vec<MendedItem<T>> {
+        if self.state.is_closed {
+            return self.queue.take_decided();
+        }
         self.state.is_closed = true;
         self.decide_reasoning(false, judge);
         for reasoning in [true, false] {
@@ -257,10 +268,13 @@ impl<T> ChoiceMender<T> {
         let after_calls = if ends_in_calls { StopReason::Calls } else { StopReason::End };
         // The server lost a call. Some clients then ask again; if the turn seemed complete, they would stop.
         let lost_call = self.assembly.calls.is_empty() && !self.state.has_refused;
+        if self.state.broke_off && self.state.running_calls == 0 {
+            // The stream ends with an error.
+            return;
+        }
         let new_stop = match stop {
-            _ if self.state.has_truncated_stub && (judge.rules.hides_truncation || self.state.broke_off) => {
-                after_calls
-            }
+            _ if self.state.broke_off => after_calls,
+            _ if self.state.has_truncated_stub && judge.rules.hides_truncation => after_calls,
             _ if self.state.truncated && judge.rules.refusal != RefusalMode::Pass => StopReason::Length,
             Some(stop @ (StopReason::Length | StopReason::Other)) => stop,
             Some(StopReason::Calls) if lost_call => StopReason::Calls,
@@ -319,29 +333,38 @@ impl<T> ChoiceMender<T> {
     }
 }
 
-/// Returns the complete call whose start was sent, and the arguments that are still unsent. `None` if the call does not run or
-/// does not begin with what was sent.
+/// Returns the calls of which the start of the first was sent, and the arguments of that one that are still unsent. `None` if the call
+/// does not run or does not begin with what was sent.
 fn complete_started_call(
     ruling: &CallRuling,
     id: &str,
     name: &str,
     sent: &str,
-) -> Option<(ReadyCall, String)> {
-    let call = match ruling {
-        CallRuling::Runs { calls, .. } => <&[ReadyCall; 1]>::try_from(calls.as_slice()).ok()?.first()?,
-        CallRuling::Refused(Refusal { answer: RefusalAnswer::AsWritten(call), .. }) => call,
+) -> Option<(Vec<ReadyCall>, String)> {
+    let calls = match ruling {
+        CallRuling::Runs { calls, .. } => calls.as_slice(),
+        CallRuling::Refused(Refusal { answer: RefusalAnswer::AsWritten(call), .. }) => {
+            std::slice::from_ref(call)
+        }
         CallRuling::Refused(_) => return None,
     };
-    let matches = call.name == name && call.id == id;
-    let rest = call.arguments.strip_prefix(sent).filter(|_| matches)?.to_owned();
-    Some((call.clone(), rest))
+    let first = calls.first().filter(|call| call.name == name && call.id == id)?;
+    let rest = first.arguments.strip_prefix(sent)?.to_owned();
+    Some((calls.to_vec(), rest))
 }
 
-/// Returns the feedback on a call that does not run, and whether the token limit cut it off. A call that runs does not fit what
-/// was sent of it.
+/// Returns what is written for calls of which the start of the first was sent.
+fn end_started_call(calls: Vec<ReadyCall>, rest: String) -> Vec<OutgoingPart> {
+    let mut calls = calls.into_iter();
+    let end = calls.next().map(|first| OutgoingPart::CallEnd(first, rest));
+    end.into_iter().chain(calls.map(OutgoingPart::Call)).collect()
+}
+
+/// Returns the feedback on a call that does not run, and whether the token limit cut it off.
 fn feedback_on(ruling: CallRuling) -> (String, bool) {
     match ruling {
         CallRuling::Refused(refusal) => (refusal.feedback, refusal.truncated),
-        CallRuling::Runs { .. } => ("The call was not understood. Send it again.".to_owned(), false),
+        // The judge refuses calls that do not continue what was sent.
+        CallRuling::Runs { .. } => Default::default(),
     }
 }

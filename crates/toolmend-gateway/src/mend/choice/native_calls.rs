@@ -4,7 +4,7 @@ use toolmend::Delivery;
 use toolmend_protocol::{Arguments, CallExtras, CallPiece, OutgoingPart, ReadyCall, StopReason};
 
 use super::queue::{PiecePosition, PieceState};
-use super::{ChoiceMender, complete_started_call, feedback_on};
+use super::{ChoiceMender, complete_started_call, end_started_call, feedback_on};
 use crate::mend::judge::{CallJudge, CallRuling, Refusal, RefusalAnswer, refused_after_start};
 use crate::mend::live_arguments::LiveArguments;
 
@@ -22,6 +22,13 @@ pub(super) struct LiveCall {
 impl LiveCall {
     fn was_started(&self) -> bool {
         self.arguments.sent().is_some()
+    }
+
+    /// Returns what the client has of it, if it was started.
+    fn started(&self) -> Option<ReadyCall> {
+        let arguments = self.arguments.sent()?.to_owned();
+        let (id, name) = (self.id.clone(), self.name.clone());
+        Some(ReadyCall { id, name, arguments, ..ReadyCall::default() })
     }
 }
 
@@ -119,7 +126,8 @@ impl<T> ChoiceMender<T> {
         let exact = call.exact && call.is_concatenation();
         let has_repeated_id =
             call.id.is_some() && self.assembly.calls[..at].iter().any(|other| other.id == call.id);
-        let was_started = self.live_call.as_ref().is_some_and(|live| live.at == at && live.was_started());
+        let started = self.live_call.as_ref().filter(|live| live.at == at).and_then(LiveCall::started);
+        let was_started = started.is_some();
         let form_is_wrong = !exact || has_repeated_id;
         let id = call.id.clone().filter(|_| !has_repeated_id);
         if self.leave_out_call(&call.name, call.id.as_deref().unwrap_or_default(), &call.arguments(), judge) {
@@ -127,7 +135,7 @@ impl<T> ChoiceMender<T> {
             self.queue.replace_pieces(positions, Vec::new());
             return;
         }
-        let parts = match judge.judge_native_call(call, id, stop, form_is_wrong) {
+        let parts = match judge.judge_native_call(call, id, stop, form_is_wrong, started.as_ref()) {
             CallRuling::Runs { unchanged: true, calls }
                 if was_started && !form_is_wrong && self.state.calls_unchanged =>
             {
@@ -209,27 +217,26 @@ impl<T> ChoiceMender<T> {
         let Some(live) = self.live_call.take() else { return };
         let sent = live.arguments.sent().unwrap_or_default();
         self.state.calls_unchanged = false;
-        let (ready, rest) =
+        let (calls, rest) =
             if let Some(completed) = complete_started_call(&ruling, &live.id, &live.name, sent) {
-                self.add_running_calls(std::slice::from_ref(&completed.0));
+                self.add_running_calls(&completed.0);
                 completed
             } else {
                 let (feedback, truncated) = feedback_on(ruling);
-                let (id, name, arguments) = (live.id.clone(), live.name.clone(), sent.to_owned());
-                let started = ReadyCall { id, name, arguments, ..ReadyCall::default() };
+                let started = live.started().unwrap_or_default();
                 let Some(stub) = judge.refuse_started_call(&started, written, feedback) else {
                     self.state.running_calls += 1;
                     return;
                 };
                 self.add_stub(&stub, truncated);
                 let rest = stub.arguments[sent.len()..].to_owned();
-                (stub, rest)
+                (vec![stub], rest)
             };
         // The end goes before every call that waits, because it belongs to the call that was started last.
         let first =
             self.call_pieces.iter().map(|(position, _)| *position).chain(positions.iter().copied()).min();
         self.queue.replace_pieces(positions, Vec::new());
-        let end = vec![OutgoingPart::CallEnd(ready, rest)];
+        let end = end_started_call(calls, rest);
         match first {
             Some(first) => self.queue.extend_replacement(Some(first), end),
             None => self.late_parts.extend(end),

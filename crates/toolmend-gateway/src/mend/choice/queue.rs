@@ -25,7 +25,12 @@ struct QueuedItem<T> {
     received: Option<T>,
     pieces: Vec<PieceState>,
     bytes: usize,
+    /// About how much memory it takes.
+    memory: usize,
 }
+
+/// What an item takes beside its bytes and texts.
+const ITEM_OVERHEAD: usize = 400;
 
 /// Items in the order in which they leave.
 #[derive(Debug)]
@@ -34,13 +39,14 @@ pub(super) struct ItemQueue<T> {
     /// The number of the first item in the queue.
     first_number: usize,
     held_bytes: usize,
+    memory: usize,
     /// Whether something that the client can see has left.
     has_spoken: bool,
 }
 
 impl<T> ItemQueue<T> {
     pub(super) fn new() -> Self {
-        ItemQueue { items: VecDeque::new(), first_number: 0, held_bytes: 0, has_spoken: false }
+        ItemQueue { items: VecDeque::new(), first_number: 0, held_bytes: 0, memory: 0, has_spoken: false }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -50,6 +56,11 @@ impl<T> ItemQueue<T> {
     /// Returns the number of bytes that are held back.
     pub(super) fn held_bytes(&self) -> usize {
         self.held_bytes
+    }
+
+    /// Returns about how much memory the items take.
+    pub(super) fn memory(&self) -> usize {
+        self.memory
     }
 
     /// Whether something that the client can see has left.
@@ -65,11 +76,14 @@ impl<T> ItemQueue<T> {
     /// Adds an item that arrived, and returns its number. Its pieces follow.
     pub(super) fn push_item(&mut self, received: T, bytes: usize, pieces: usize) -> usize {
         let number = self.first_number + self.items.len();
+        let memory = bytes + ITEM_OVERHEAD;
         self.held_bytes += bytes;
+        self.memory += memory;
         self.items.push_back(QueuedItem {
             received: Some(received),
             pieces: Vec::with_capacity(pieces),
             bytes,
+            memory,
         });
         number
     }
@@ -77,6 +91,13 @@ impl<T> ItemQueue<T> {
     /// Adds a piece to the last item.
     pub(super) fn push_piece(&mut self, piece: PieceState) {
         if let Some(item) = self.items.back_mut() {
+            if let PieceState::Waiting(Some(OutgoingPart::Text(text) | OutgoingPart::Reasoning(text))) =
+                &piece
+            {
+                // The search for calls has a copy.
+                item.memory += 2 * text.len();
+                self.memory += 2 * text.len();
+            }
             item.pieces.push(piece);
         }
     }
@@ -127,7 +148,7 @@ impl<T> ItemQueue<T> {
     /// Adds parts to the end of the queue.
     pub(super) fn append_parts(&mut self, parts: Vec<OutgoingPart>) {
         let pieces = vec![PieceState::Replaced(parts)];
-        self.items.push_back(QueuedItem { received: None, pieces, bytes: 0 });
+        self.items.push_back(QueuedItem { received: None, pieces, bytes: 0, memory: 0 });
     }
 
     /// Returns all items up to the first that waits.
@@ -140,6 +161,7 @@ impl<T> ItemQueue<T> {
             let Some(item) = self.items.pop_front() else { break };
             self.first_number += 1;
             self.held_bytes -= item.bytes;
+            self.memory -= item.memory;
             let unchanged = item.pieces.iter().all(|piece| matches!(piece, PieceState::Unchanged(_)));
             match item.received {
                 Some(received) if unchanged => {

@@ -4,14 +4,15 @@ use toolmend::{Call, Delivery, Event, Outcome, Source};
 use toolmend_protocol::{OutgoingPart, ReadyCall, new_id};
 
 use super::queue::{PiecePosition, PieceState};
-use super::{ChoiceMender, complete_started_call, feedback_on};
+use super::{ChoiceMender, complete_started_call, end_started_call, feedback_on};
 use crate::config::RefusalMode;
 use crate::mend::judge::{CallJudge, CallRuling, RefusalAnswer};
 use crate::mend::text_calls::TextCallWriter;
 use crate::mend::text_scan::ScanResult;
 use crate::observe::REASONING_IN_TEXT;
 
-/// Text with a call that waits for the end of the turn: in the reasoning, or in a protocol where calls are text.
+/// Text with a call that waits for the end of the turn: in the reasoning, in a protocol where calls are text, or if refused
+/// calls stay as the server sent them.
 #[derive(Debug)]
 pub(super) struct UndecidedText {
     /// The pieces that it arrived in.
@@ -45,6 +46,8 @@ impl<T> ChoiceMender<T> {
         if result.replaced.is_empty() {
             return;
         }
+        let passes_call = judge.rules.refusal == RefusalMode::Pass
+            && result.events.iter().filter_map(call_of).any(|call| !call.outcome().runs());
         let mut events = result.events.into_iter();
         if let Some(undecided) = self.undecided_mut(reasoning) {
             undecided.positions.extend(result.replaced);
@@ -52,7 +55,7 @@ impl<T> ChoiceMender<T> {
             return;
         }
         let (positions, is_whole) = (result.replaced, result.is_first_change);
-        if !reasoning && judge.rules.calls_are_text {
+        if !reasoning && (judge.rules.calls_are_text || passes_call) {
             let events = [Event::Content(result.text_before)].into_iter().chain(events).collect();
             self.undecided_text = Some(UndecidedText { positions, events, is_whole });
             return;
@@ -150,13 +153,14 @@ impl<T> ChoiceMender<T> {
         {
             return Vec::new();
         }
-        let ruling = judge.judge_leaked_call(
-            call,
-            started.as_ref().map(|started| started.id.clone()),
-            self.state.finish,
-        );
-        if let Some(StartedCall { id, name, sent }) = started {
-            let started = ReadyCall { id, name, arguments: sent, ..ReadyCall::default() };
+        let started = started.map(|StartedCall { id, name, sent }| ReadyCall {
+            id,
+            name,
+            arguments: sent,
+            ..ReadyCall::default()
+        });
+        let ruling = judge.judge_leaked_call(call, started.as_ref(), self.state.finish);
+        if let Some(started) = started {
             return self.finish_started_call(ruling, &call.raw, &started, judge);
         }
         match ruling {
@@ -194,10 +198,10 @@ impl<T> ChoiceMender<T> {
         judge: &mut CallJudge,
     ) -> Vec<OutgoingPart> {
         let completed = complete_started_call(&ruling, &started.id, &started.name, &started.arguments);
-        if let Some((ready, rest)) = completed {
-            self.add_running_calls(std::slice::from_ref(&ready));
-            self.leaked_calls.push(ready.clone());
-            return vec![OutgoingPart::CallEnd(ready, rest)];
+        if let Some((calls, rest)) = completed {
+            self.add_running_calls(&calls);
+            self.leaked_calls.extend(calls.iter().cloned());
+            return end_started_call(calls, rest);
         }
         let (feedback, truncated) = feedback_on(ruling);
         let Some(stub) = judge.refuse_started_call(started, written, feedback) else {
@@ -209,16 +213,27 @@ impl<T> ChoiceMender<T> {
         vec![OutgoingPart::CallEnd(stub, rest)]
     }
 
-    /// Decides about text with calls in protocols where calls are text. It stays unchanged unless one of the calls was mended
-    /// or refused; then it is written again, each call in its own dialect.
+    /// Decides about text with calls that waited for the end of the turn. It stays unchanged if every call in it does.
+    /// Otherwise it is written again; in protocols where calls are text, each call in its own dialect.
     pub(super) fn decide_text(&mut self, judge: &mut CallJudge) {
         let Some(undecided) = self.undecided_text.take() else { return };
         let stays = |call: &Call| match call.outcome() {
+            Outcome::Clean if !judge.rules.calls_are_text => false,
             Outcome::Clean if judge.rules.allows_name(&call.name) => true,
             Outcome::Mended => false,
             _ => matches!(judge.rules.refusal, RefusalMode::Pass | RefusalMode::Auto),
         };
         let is_unchanged = undecided.is_whole && undecided.events.iter().filter_map(call_of).all(stays);
+        if !judge.rules.calls_are_text {
+            let events = undecided.events.into_iter();
+            let parts = events.flat_map(|event| self.parts_of_event(event, false, judge)).collect();
+            if is_unchanged {
+                self.queue.keep_pieces(undecided.positions);
+            } else {
+                self.queue.replace_pieces(undecided.positions, parts);
+            }
+            return;
+        }
         let mut writer = TextCallWriter::new(!self.state.is_blank);
         for event in undecided.events {
             let dialect = call_of(&event).map_or("", |call| call.dialect);

@@ -72,8 +72,11 @@ fn mend_call(call: ValueRef<'_>, repair: &dyn HistoryMender) -> Option<String> {
     let mut changes = Vec::new();
     let name = function.get_lossy_text("name").unwrap_or_default();
     let arguments = repair.mend_text_arguments(&name, function.get("arguments"));
-    if let Some(arguments) = arguments {
-        changes.push(("function", Some(function.with(&[("arguments", Some(quote(&arguments)))]))));
+    let arguments = arguments.map(|arguments| ("arguments", Some(quote(&arguments))));
+    let name = repair.restore_name(&name).map(|name| ("name", Some(quote(&name))));
+    let inner: Vec<_> = arguments.into_iter().chain(name).collect();
+    if !inner.is_empty() {
+        changes.push(("function", Some(function.with(&inner))));
     }
     if let Some(id) = call.get_lossy_text("id").and_then(|id| repair.replace_id(&id)) {
         changes.push(("id", Some(quote(&id))));

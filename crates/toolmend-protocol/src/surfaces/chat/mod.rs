@@ -3,6 +3,7 @@
 //! Streams are chunks with a list of choices. Calls are numbered by `index` within their choice, and arguments are text.
 
 mod answer;
+mod as_stream;
 mod decode;
 mod encode;
 mod history;
@@ -42,6 +43,7 @@ pub(crate) static CHAT: ProtocolAdapter = ProtocolAdapter {
     decoder: || Box::<decode::Decoder>::default(),
     encoder: || Box::<encode::Encoder>::default(),
     mend_answer: whole_answer::mend_answer,
+    write_frames: Some(as_stream::write_frames),
     conversation: Conversation::Turns {
         member: "messages",
         repair: |_request, messages, mender| history::repair_messages(messages, mender),

@@ -9,6 +9,7 @@ mod encode;
 mod request;
 mod whole_answer;
 
+use super::chunk::split_into_chunks;
 use super::stop_words::StopWords;
 use crate::adapter::{Conversation, Features, ProtocolAdapter, ProtocolFacts, UpstreamHeaders, UpstreamSide};
 use crate::capabilities::{Capabilities, DocumentSupport, ThinkingControl};
@@ -37,6 +38,11 @@ pub(crate) static COMPLETIONS: ProtocolAdapter = ProtocolAdapter {
     decoder: || Box::<decode::Decoder>::default(),
     encoder: || Box::<encode::Encoder>::default(),
     mend_answer: whole_answer::mend_answer,
+    write_frames: Some(|root, wants_usage| {
+        split_into_chunks(root, "text_completion", wants_usage, |choice, _| {
+            Some(vec![choice.raw().to_owned()])
+        })
+    }),
     conversation: Conversation::Prompt {
         append: |request, answer, feedback| {
             continue_prompt(&request.get_lossy_text("prompt")?, answer, feedback)

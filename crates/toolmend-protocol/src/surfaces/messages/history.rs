@@ -72,6 +72,9 @@ fn mend_call(block: ValueRef<'_>, repair: &dyn HistoryMender) -> Option<String> 
     if mended.is_some() {
         changes.push(("input", mended));
     }
+    if let Some(name) = repair.restore_name(&name) {
+        changes.push(("name", Some(quote(&name))));
+    }
     if let Some(id) = block.get_lossy_text("id").and_then(|id| repair.replace_id(&id)) {
         changes.push(("id", Some(quote(&id))));
     }

@@ -4,6 +4,7 @@
 //! a stream sends its text in pieces.
 
 mod answer;
+mod as_stream;
 mod decode;
 mod encode;
 mod history;
@@ -50,6 +51,7 @@ pub(crate) static MESSAGES: ProtocolAdapter = ProtocolAdapter {
     decoder: || Box::<decode::Decoder>::default(),
     encoder: || Box::<encode::Encoder>::default(),
     mend_answer: whole_answer::mend_answer,
+    write_frames: Some(as_stream::write_frames),
     conversation: Conversation::Turns {
         member: "messages",
         repair: |_request, messages, mender| history::repair_messages(messages, mender),

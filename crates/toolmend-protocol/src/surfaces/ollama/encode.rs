@@ -41,13 +41,21 @@ impl Encoder {
 
     /// Returns a line with this text and more members.
     fn write_line(&self, text: &str, more: &str) -> Bytes {
-        let head = &self.head;
+        self.write_line_with_end(text, more, r#""done":false"#)
+    }
+
+    /// Returns the line that says why the turn ended.
+    fn write_last_line(&self, reason: &str) -> Bytes {
+        self.write_line_with_end("", "", &format!(r#""done":true,"done_reason":{}"#, quote(reason)))
+    }
+
+    fn write_line_with_end(&self, text: &str, more: &str, end: &str) -> Bytes {
+        let (head, text) = (&self.head, quote(text));
         let data = match self.endpoint {
-            Endpoint::Chat => format!(
-                r#"{{{head}"message":{{"role":"assistant","content":{}{more}}},"done":false}}"#,
-                quote(text)
-            ),
-            Endpoint::Generate => format!(r#"{{{head}"response":{}{more},"done":false}}"#, quote(text)),
+            Endpoint::Chat => {
+                format!(r#"{{{head}"message":{{"role":"assistant","content":{text}{more}}},{end}}}"#)
+            }
+            Endpoint::Generate => format!(r#"{{{head}"response":{text}{more},{end}}}"#),
         };
         Frame::new(Framing::Lines, None, &data).raw
     }
@@ -82,7 +90,13 @@ impl FrameEncoder for Encoder {
                 OutgoingPart::Stop(stop) => new_stop = Some(stop),
             }
         }
-        let Some(frame) = frame.filter(|frame| frame.role == FrameRole::Stop) else { return };
+        let Some(frame) = frame.filter(|frame| frame.role == FrameRole::Stop) else {
+            // The server forgot its last line.
+            if let Some(stop) = new_stop {
+                self.last = Some(self.write_last_line(STOP_WORDS.choose(stop, None)));
+            }
+            return;
+        };
         let doc = frame.doc();
         let Some(root) = doc.as_ref().map(Document::root) else { return };
         // The counts in the last line stay. Its text and calls were written above.

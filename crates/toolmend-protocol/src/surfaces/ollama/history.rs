@@ -1,7 +1,7 @@
 //! Earlier turns in requests for Ollama's chat. Arguments are objects, and results follow their calls.
 
 use crate::history::{HistoryMender, MendedList};
-use crate::json::ValueRef;
+use crate::json::{ValueRef, quote};
 
 pub(super) fn repair_messages(list: ValueRef<'_>, repair: &dyn HistoryMender) -> Option<String> {
     let messages = list.is_array().then(|| list.items())?;
@@ -28,6 +28,9 @@ fn repair_assistant_turn(message: ValueRef<'_>, repair: &dyn HistoryMender) -> O
 fn mend_call(call: ValueRef<'_>, repair: &dyn HistoryMender) -> Option<String> {
     let function = call.get_non_null("function").filter(|function| function.is_object())?;
     let name = function.get_lossy_text("name").unwrap_or_default();
-    let arguments = repair.mend_object_arguments(&name, function.get("arguments"))?;
-    Some(call.with(&[("function", Some(function.with(&[("arguments", Some(arguments))])))]))
+    let arguments = repair.mend_object_arguments(&name, function.get("arguments"));
+    let arguments = arguments.map(|arguments| ("arguments", Some(arguments)));
+    let name = repair.restore_name(&name).map(|name| ("name", Some(quote(&name))));
+    let changes: Vec<_> = arguments.into_iter().chain(name).collect();
+    (!changes.is_empty()).then(|| call.with(&[("function", Some(function.with(&changes)))]))
 }

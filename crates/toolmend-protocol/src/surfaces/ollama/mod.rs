@@ -73,6 +73,7 @@ pub(crate) static CHAT: ProtocolAdapter = ProtocolAdapter {
     decoder: || Box::new(decode::Decoder::new(Endpoint::Chat)),
     encoder: || Box::new(encode::Encoder::new(Endpoint::Chat)),
     mend_answer: |root, mender| whole_answer::mend_answer(Endpoint::Chat, root, mender),
+    write_frames: None,
     conversation: Conversation::Turns {
         member: "messages",
         repair: |_request, messages, mender| history::repair_messages(messages, mender),
@@ -97,6 +98,7 @@ pub(crate) static GENERATE: ProtocolAdapter = ProtocolAdapter {
     decoder: || Box::new(decode::Decoder::new(Endpoint::Generate)),
     encoder: || Box::new(encode::Encoder::new(Endpoint::Generate)),
     mend_answer: |root, mender| whole_answer::mend_answer(Endpoint::Generate, root, mender),
+    write_frames: None,
     conversation: Conversation::Prompt { append: append_to_prompt },
     inner_system_prompts: None,
     client_side: None,

@@ -28,6 +28,8 @@ pub(super) struct Decoder {
     by_id: HashMap<String, u64>,
     last: Option<u64>,
     calls: u64,
+    /// The length of all texts.
+    memory: usize,
 }
 
 impl FrameDecoder for Decoder {
@@ -63,9 +65,21 @@ impl FrameDecoder for Decoder {
             _ => vec![DecodedFrame::Other(frame.into_comment())],
         }
     }
+
+    fn memory(&self) -> usize {
+        self.memory
+    }
 }
 
 impl Decoder {
+    /// Adds text to an item, to compare it with what its end says.
+    fn add_text(&mut self, index: u64, text: &str) -> &mut ItemState {
+        self.memory += text.len();
+        let item = self.items.entry(index).or_default();
+        item.text.push_str(text);
+        item
+    }
+
     /// Returns the number of the item that an event is about.
     fn item_number(&mut self, root: ValueRef<'_>, begins: bool) -> u64 {
         let item = root.get("item");
@@ -96,7 +110,7 @@ impl Decoder {
         let part = match kind {
             "response.output_text.delta" => {
                 let text = delta();
-                self.items.entry(index).or_default().text.push_str(&text);
+                self.add_text(index, &text);
                 Part::Text(text)
             }
             "response.reasoning_text.delta" | "response.reasoning_summary_text.delta" => {
@@ -105,9 +119,7 @@ impl Decoder {
             "response.function_call_arguments.delta" => {
                 let json = root.get("delta").and_then(ValueRef::text_with_escapes);
                 let text = json.unwrap_or_default().into_owned();
-                let item = self.items.entry(index).or_default();
-                item.text.push_str(&text);
-                let begun = item.call.is_some();
+                let begun = self.add_text(index, &text).call.is_some();
                 self.call_piece(index, Some(Arguments::Piece(text)), begun)
             }
             "response.function_call_arguments.done" => {

@@ -146,6 +146,11 @@ impl FrameEncoder for Encoder {
         );
         self.write_event("response.failed", &data, out);
     }
+
+    fn memory(&self) -> usize {
+        let open = |item: &OpenItem| item.text.len() + item.received.as_ref().map_or(0, String::len);
+        self.done.iter().map(String::len).sum::<usize>() + self.open.values().map(open).sum::<usize>()
+    }
 }
 
 /// Token counts for servers that send none.

@@ -61,6 +61,9 @@ fn mend_call(item: ValueRef<'_>, repair: &dyn HistoryMender) -> Option<String> {
     if let Some(arguments) = arguments {
         changes.push(("arguments", Some(quote(&arguments))));
     }
+    if let Some(name) = repair.restore_name(&name) {
+        changes.push(("name", Some(quote(&name))));
+    }
     if let Some(id) = item.get_lossy_text("call_id").and_then(|id| repair.replace_id(&id)) {
         changes.push(("call_id", Some(quote(&id))));
     }

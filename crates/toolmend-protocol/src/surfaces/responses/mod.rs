@@ -3,6 +3,7 @@
 //! A turn is a list of numbered output items. Every event has a sequence number, and the last event repeats all items.
 
 mod answer;
+mod as_stream;
 mod decode;
 mod encode;
 mod history;
@@ -42,6 +43,7 @@ pub(crate) static RESPONSES: ProtocolAdapter = ProtocolAdapter {
     decoder: || Box::<decode::Decoder>::default(),
     encoder: || Box::<encode::Encoder>::default(),
     mend_answer: whole_answer::mend_answer,
+    write_frames: Some(as_stream::write_frames),
     conversation: Conversation::Turns {
         member: "input",
         repair: |request, items, mender| {
