@@ -45,8 +45,7 @@ pub(crate) struct PolicyArgs {
 impl PolicyArgs {
     pub(crate) fn policy(&self) -> Policy {
         let limits = Limits::new().max_bytes(self.max_bytes).max_depth(self.max_depth);
-        let policy = self.kinds.on.iter().copied().fold(Policy::preset(self.preset), Policy::with);
-        self.kinds.off.iter().copied().fold(policy, Policy::without).limits(limits)
+        Policy::preset(self.preset).with_kinds(&self.kinds.on, &self.kinds.off).limits(limits)
     }
 }
 

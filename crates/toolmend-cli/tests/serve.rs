@@ -15,8 +15,12 @@ struct Gateway {
 
 impl Gateway {
     fn start(args: &[&str]) -> Gateway {
+        Gateway::start_on("127.0.0.1:0", args)
+    }
+
+    fn start_on(listen: &str, args: &[&str]) -> Gateway {
         let mut command = Command::new(env!("CARGO_BIN_EXE_toolmend"));
-        command.args(["serve", "--listen", "127.0.0.1:0", "--journal", "off"]).args(args);
+        command.args(["serve", "--listen", listen, "--journal", "off"]).args(args);
         command.env_remove("RUST_LOG").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let log = BufReader::new(child.stderr.take().unwrap());
@@ -147,6 +151,42 @@ fn a_reload_that_cannot_be_used_changes_nothing() {
     gateway.signal("-HUP");
     gateway.wait_for("the configuration was reloaded");
     assert_eq!(asks(&gateway), "502");
+}
+
+#[test]
+fn a_reload_never_opens_the_gateway_to_others_without_a_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("config.toml");
+    let server = "[[upstreams]]\nurl = \"http://127.0.0.1:1\"\n";
+    std::fs::write(&file, format!("api_keys = [\"k\"]\n{server}")).unwrap();
+    let mut gateway = Gateway::start_on("0.0.0.0:0", &["--config", path_of(&file)]);
+    gateway.wait_until_it_listens();
+    gateway.address = gateway.address.replace("0.0.0.0", "127.0.0.1");
+    let ask = b"GET /v1/models HTTP/1.0\r\nhost: localhost\r\n\r\n";
+    // A file that listens on this machine only changes nothing either: the address stays.
+    for text in [server.to_owned(), format!("listen = \"127.0.0.1:0\"\n{server}")] {
+        std::fs::write(&file, text).unwrap();
+        gateway.signal("-HUP");
+        let line = gateway.wait_for("the configuration stays as it was");
+        assert!(line.contains("TOOLMEND_API_KEY"), "{line}");
+        assert!(gateway.exchange(ask).starts_with("HTTP/1.0 401"), "{}", gateway.exchange(ask));
+    }
+    std::fs::write(&file, format!("insecure = true\n{server}")).unwrap();
+    gateway.signal("-HUP");
+    gateway.wait_for("anyone who can reach");
+    gateway.wait_for("the configuration was reloaded");
+    assert!(gateway.exchange(ask).starts_with("HTTP/1.0 502"));
+}
+
+#[test]
+fn a_collector_that_does_not_answer_is_reported_without_its_password() {
+    let mut gateway = Gateway::start(&["--demo", "--otlp-endpoint", "http://me:s3cret@127.0.0.1:1"]);
+    gateway.wait_until_it_listens();
+    gateway.exchange(&request_with_controls());
+    gateway.signal("-TERM");
+    let mut log = String::new();
+    gateway.log.read_to_string(&mut log).unwrap();
+    assert!(!log.contains("s3cret"), "{log}");
 }
 
 fn path_of(path: &Path) -> &str {

@@ -64,11 +64,12 @@ fn start_gateway(upstream: &str) -> (Child, BufReader<std::process::ChildStderr>
     (gateway, log, address)
 }
 
+/// Asks as a client that gives up at tools that it does not have.
 fn ask(address: &str) {
     let body = r#"{"model":"m","messages":[],"tools":[{"type":"function","function":{"name":"get_weather","parameters":{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}}},{"type":"function","function":{"name":"anything","parameters":{"type":"object","properties":{}}}}]}"#;
     let mut stream = TcpStream::connect(address).unwrap();
     let head = format!(
-        "POST /v1/chat/completions HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\ncontent-type: application/json\r\n"
+        "POST /v1/chat/completions HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\ncontent-type: application/json\r\nuser-agent: Agents/Python\r\n"
     );
     write!(stream, "{head}content-length: {}\r\n\r\n{body}", body.len()).unwrap();
     let mut answer = String::new();

@@ -1,3 +1,3 @@
 import hook from './ai-sdk.cjs';
 
-export const { repairToolCall } = hook;
+export const { prepareStep, repairToolCall } = hook;

@@ -1,7 +1,7 @@
 'use strict';
 
 const native = require('./native.cjs');
-const { schemaOf, toDefinitions } = require('./schema.cjs');
+const { isLibrarySchema, schemaOf, toDefinitions } = require('./schema.cjs');
 const { Call, MendError, Turn, Verdict } = require('./verdict.cjs');
 
 function toRules(policy) {
@@ -56,6 +56,12 @@ class Mender {
     const isText = typeof args === 'string';
     const text = isText ? args : (JSON.stringify(args) ?? 'null');
     return new Verdict(JSON.parse(this.#native.mend(tool, text, isText, finishReason)));
+  }
+
+  answer(text, format, { finishReason } = {}) {
+    const schema = isLibrarySchema(format) && schemaOf(format);
+    const asked = schema ? { type: 'json_schema', json_schema: { name: 'answer', schema } } : format;
+    return new Verdict(JSON.parse(this.#native.answer(text, JSON.stringify(asked ?? {}), finishReason)));
   }
 
   turn(text, { dialect, model, reasoningOpen = false, finishReason, request } = {}) {

@@ -104,8 +104,8 @@ export declare class Turn {
   readonly notes: readonly string[];
   /** What was removed from the text around the calls. */
   readonly repairs: readonly Repair[];
-  /** The verdict on an answer in JSON: `content_outcome`, `content_repairs`, `content_reason` and `content_feedback`. */
-  readonly answer: Readonly<Record<string, unknown>>;
+  /** The verdict on the content, if the request asked for an answer in JSON and there are no calls; otherwise `null`. */
+  readonly answer: Verdict | null;
   toJSON(): Record<string, unknown>;
 }
 
@@ -155,6 +155,12 @@ export declare class Mender {
   readonly toolNames: readonly string[];
   /** Returns the verdict on one call. `args` is the text that the model wrote, or a parsed value. */
   mend<T = unknown>(tool: string, args: unknown, options?: { finishReason?: string }): Verdict<T>;
+  /**
+   * Returns the verdict on an answer in JSON. `format` is the `response_format` of the request, or a schema of zod or another
+   * library. If the text has exactly one strict value, and it fits, the verdict is clean and about that value; otherwise
+   * the text is mended.
+   */
+  answer<T = unknown>(text: string, format: object, options?: { finishReason?: string }): Verdict<T>;
   turn(text: string, options?: TurnOptions): Turn;
   createStream(options?: StreamOptions): OutputStream;
 }

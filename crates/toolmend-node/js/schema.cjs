@@ -57,4 +57,4 @@ function toDefinitions(tools) {
   return tools;
 }
 
-module.exports = { schemaOf, toDefinitions };
+module.exports = { isLibrarySchema, schemaOf, toDefinitions };

@@ -138,14 +138,18 @@ class Turn {
     this.calls = encoded.calls.map((call) => new Call(call));
     this.notes = encoded.notes ?? [];
     this.repairs = readRepairs(encoded.repairs ?? []);
-    // What was said about an answer in JSON, as the batch protocol names it.
-    this.answer = Object.fromEntries(Object.entries(encoded).filter(([name]) => name.startsWith('content_')));
-    if (this.answer.content_repairs) this.answer.content_repairs = writeRepairs(this.answer.content_repairs);
+    this.answer = encoded.answer ? new Verdict(encoded.answer) : null;
   }
 
   toJSON() {
-    const { outcome, content, calls } = this;
-    const fields = { outcome, content, calls: calls.map((call) => call.toJSON()), ...this.answer };
+    const { outcome, content, calls, answer } = this;
+    const fields = { outcome, content, calls: calls.map((call) => call.toJSON()) };
+    if (answer !== null) {
+      fields.content_outcome = answer.outcome;
+      fields.content_repairs = writeRepairs(answer.repairs);
+      if (answer.reason !== null) fields.content_reason = answer.reason;
+      if (answer.feedback !== null) fields.content_feedback = answer.feedback;
+    }
     if (this.repairs.length > 0) fields.repairs = writeRepairs(this.repairs);
     if (this.reasoning !== '') fields.reasoning = this.reasoning;
     if (this.notes.length > 0) fields.notes = this.notes;

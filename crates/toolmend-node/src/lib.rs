@@ -137,6 +137,17 @@ impl Mender {
         to_json(&encoding(is_text).encode(&self.inner.mend_finished(&tool, &arguments, finish)))
     }
 
+    /// Judges an answer by a response format, which is JSON text, and returns the verdict as JSON text.
+    ///
+    /// # Errors
+    /// If the format cannot be read.
+    #[napi]
+    pub fn answer(&self, text: String, format: String, finish_reason: Option<String>) -> Result<String> {
+        let format = serde_json::from_str(&format).map_err(invalid_argument)?;
+        let finish = parse_finish(finish_reason.as_deref());
+        Ok(to_json(&encoding(true).encode(&self.inner.answer(&text, &format, finish))))
+    }
+
     /// Splits a whole model output into content, reasoning and calls, and returns them as JSON text.
     #[napi]
     pub fn turn(

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { generateText, stepCountIs, streamText, tool } from 'ai';
+import { generateText, jsonSchema, stepCountIs, streamText, tool } from 'ai';
 import { MockLanguageModelV3, simulateReadableStream } from 'ai/test';
-import { repairToolCall } from 'toolmend/ai-sdk';
+import { prepareStep, repairToolCall } from 'toolmend/ai-sdk';
 import { z } from 'zod';
 
 const BROKEN = "{'path': 'a.txt', 'limit': '30',}";
@@ -15,11 +15,12 @@ const usage = {
 };
 const reason = (unified) => ({ unified, raw: unified });
 
-function scripted(input, toolName = 'read_file') {
+function scripted(input, toolName = 'read_file', asked = []) {
   const call = { type: 'tool-call', toolCallId: 'c1', toolName, input };
   let requests = 0;
   return new MockLanguageModelV3({
-    doGenerate: async () => {
+    doGenerate: async ({ prompt }) => {
+      asked.push(prompt);
       const first = requests++ === 0;
       const content = [first ? call : { type: 'text', text: 'done' }];
       return { content, finishReason: reason(first ? 'tool-calls' : 'stop'), usage, warnings: [] };
@@ -80,3 +81,25 @@ test('a call that cannot be mended fails as before', async () => {
   assert.deepEqual(ran, []);
   assert.equal(steps[0].toolCalls[0].invalid, true);
 });
+
+for (const [kind, result, expected] of [
+  ['text', 'contents', (output) => output.value],
+  ['JSON', { lines: 3 }, (output) => output.value.map((part) => part.text).join('\n')],
+]) {
+  test(`the model reads the notes before a result that is ${kind}`, async () => {
+    const asked = [];
+    const read_file = tool({
+      inputSchema: jsonSchema({
+        type: 'object',
+        properties: { path: { type: 'string' }, offset: { type: 'integer' }, limit: { type: 'integer' } },
+        required: ['path'],
+        'x-toolmend': { relational: [{ fields: ['offset', 'limit'], default: { offset: 0, limit: 2000 } }] },
+      }),
+      execute: async () => result,
+    });
+    const model = scripted("{'path': 'a.txt', 'limit': 30}", 'read_file', asked);
+    await generateText({ model, prompt: 'read it', tools: { read_file }, stopWhen: stepCountIs(2), ...HOOK, prepareStep });
+    const { output } = asked[1].find((message) => message.role === 'tool').content[0];
+    assert.match(expected(output), /^Note: limit came without offset.*\n.*(contents|lines)/);
+  });
+}

@@ -62,3 +62,13 @@ test('a call that cannot be mended is answered with feedback for the model', asy
   assert.equal(failed, true);
   assert.match(text, /get-sum.*\n.*b/);
 });
+
+test('the model reads which values were filled in before the result', async () => {
+  const script = join(import.meta.dirname, 'relational.server.mjs');
+  const { content } = await withClient([process.env.TOOLMEND_BINARY, 'mcp', '--', process.execPath, script], async (client) => {
+    await client.listTools();
+    return client.callTool({ name: 'read', arguments: { path: 'a.txt', limit: 30 } });
+  });
+  assert.match(content[0].text, /^Note: limit came without offset; the declared default was used: offset=0/);
+  assert.deepEqual(JSON.parse(content[1].text), { path: 'a.txt', limit: 30, offset: 0 });
+});

@@ -105,6 +105,28 @@ test('turns and streams agree for pieces of any size', async () => {
   }
 });
 
+const COUNT = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] };
+const FORMAT = { type: 'json_schema', json_schema: { name: 'count', schema: COUNT } };
+
+test('answers are judged by the format of the request', () => {
+  const mender = new Mender(TOOLS.Anthropic);
+  const clean = mender.answer('Here: {"n": 3}', FORMAT);
+  assert.deepEqual([clean.outcome, clean.value], ['clean', { n: 3 }]);
+  const mended = mender.answer("{n: '3'}", FORMAT, { finishReason: 'stop' });
+  assert.deepEqual([mended.outcome, mended.json, mended.tool], ['mended', '{"n": 3}', null]);
+  const refused = mender.answer('{"m": 3}', FORMAT);
+  assert.deepEqual([refused.outcome, refused.reason], ['rejected', 'schema']);
+  assert.equal(mender.answer('{"n": 3}', z.object({ n: z.number() })).outcome, 'clean');
+});
+
+test('turns have the verdict on their answer', () => {
+  const mender = new Mender(TOOLS.Anthropic);
+  const asked = mender.turn("{n: '3'}", { request: { response_format: FORMAT }, finishReason: 'stop' });
+  assert.deepEqual([asked.answer.outcome, asked.answer.value, asked.content], ['mended', { n: 3 }, '{"n": 3}']);
+  assert.equal(asked.toJSON().content_outcome, 'mended');
+  assert.equal(mender.turn('Done.').answer, null);
+});
+
 test('both kinds of modules have the same exports', () => {
   const common = createRequire(import.meta.url)('toolmend');
   assert.deepEqual(Object.keys(common).sort(), Object.keys(toolmend).filter((name) => name !== 'default').sort());

@@ -2,7 +2,7 @@
 
 import { generateText, type LanguageModel } from 'ai';
 import { MendError, Mender, createStream, fix, parse, turn, type StreamEvent, type Verdict } from 'toolmend';
-import { repairToolCall } from 'toolmend/ai-sdk';
+import { prepareStep, repairToolCall } from 'toolmend/ai-sdk';
 import { z } from 'zod';
 
 const value: { a: number } = parse<{ a: number }>("{'a': 1}", z.object({ a: z.number() }));
@@ -11,11 +11,13 @@ const verdict: Verdict<{ a: number }> = mender.mend<{ a: number }>('f', '{}', { 
 const a: number | undefined = verdict.arguments?.a;
 const kinds: string[] = verdict.repairs.map((repair) => repair.kind);
 const events: StreamEvent[] = createStream(mender, { live: true }).push('x');
+const answered: number | undefined = mender.answer<{ n: number }>('{n: 1}', z.object({ n: z.number() })).value?.n;
+const outcome: string | undefined = turn('x', mender).answer?.outcome;
 const names: string[] = turn('x', mender).calls.map((call) => call.name);
 const texts = events.map((event) => (event.type === 'call-end' ? event.call.raw : 'text' in event ? event.text : ''));
 const transformed: ReadableStream<StreamEvent> = new ReadableStream<string>().pipeThrough(createStream().transform());
 export const repaired = (model: LanguageModel) =>
-  generateText({ model, prompt: '', experimental_repairToolCall: repairToolCall });
-export { MendError, a, fix, kinds, names, texts, transformed, value };
+  generateText({ model, prompt: '', experimental_repairToolCall: repairToolCall, prepareStep });
+export { MendError, a, answered, fix, kinds, names, outcome, texts, transformed, value };
 // @ts-expect-error a policy has one of four names
 fix('1', undefined, { policy: 'bold' });

@@ -66,6 +66,19 @@ impl Mender {
         Verdict::new(verdict, is_text)
     }
 
+    /// Judges an answer by a response format, which is JSON text.
+    fn answer_text(
+        &self,
+        py: Python<'_>,
+        text: &str,
+        format: &str,
+        finish_reason: Option<&str>,
+    ) -> PyResult<Verdict> {
+        let format = serde_json::from_str(format).map_err(value_error)?;
+        let finish = parse_finish(finish_reason);
+        Ok(Verdict::new(py.detach(|| self.inner.answer(text, &format, finish)), true))
+    }
+
     #[pyo3(signature = (text, *, dialect=None, model=None, finish_reason=None, reasoning_open=false, request=None))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn turn(

@@ -10,7 +10,7 @@ use toolmend::{Delivery, TurnOptions};
 
 use crate::inputs::{parse_finish, value_error};
 use crate::value::build;
-use crate::verdict::{SharedCall, Verdict, to_dict};
+use crate::verdict::{Repair, SharedCall, Verdict, to_dict};
 
 /// Collects what is known about an output in addition to its text.
 pub(crate) fn turn_options(
@@ -146,6 +146,16 @@ impl Turn {
     fn calls(&self) -> Vec<Call> {
         let share = |index| Call { shared: SharedCall::OfTurn(Arc::clone(&self.inner), index) };
         (0..self.inner.calls.len()).map(share).collect()
+    }
+
+    #[getter]
+    fn answer(&self) -> Option<Verdict> {
+        self.inner.answer.clone().map(|verdict| Verdict::new(verdict, true))
+    }
+
+    #[getter]
+    fn repairs(&self) -> Vec<Repair> {
+        self.inner.repairs.iter().cloned().map(Repair::of_text).collect()
     }
 
     #[getter]

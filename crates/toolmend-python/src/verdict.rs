@@ -19,6 +19,13 @@ pub(crate) struct Repair {
     with_position: bool,
 }
 
+impl Repair {
+    /// A repair whose position is in a text that the caller has.
+    pub(crate) fn of_text(inner: toolmend::Repair) -> Self {
+        Repair { inner, with_position: true }
+    }
+}
+
 #[pymethods]
 impl Repair {
     #[getter]

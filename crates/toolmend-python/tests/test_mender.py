@@ -126,6 +126,32 @@ def test_turns_and_streams_agree_for_pieces_of_any_size() -> None:
     assert mender.stream().push("Plain words.\n")[0].text == "Plain words."
 
 
+COUNT = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+FORMAT = {"type": "json_schema", "json_schema": {"name": "count", "schema": COUNT}}
+
+
+def test_answers_are_judged_by_the_format_of_the_request() -> None:
+    mender = toolmend.Mender([OPENAI])
+    clean = mender.answer('Here: {"n": 3}', FORMAT)
+    assert (clean.outcome, clean.value) == ("clean", {"n": 3})
+    mended = mender.answer("{n: '3'}", FORMAT, finish_reason="stop")
+    assert (mended.outcome, mended.json, mended.tool) == ("mended", '{"n": 3}', None)
+    refused = mender.answer('{"m": 3}', FORMAT)
+    assert (refused.outcome, refused.reason) == ("rejected", "schema") and refused.feedback
+    assert mender.answer('{"name": "a"}', Node).outcome == "clean"
+    with pytest.raises(TypeError):
+        mender.answer("{}", object())
+
+
+def test_turns_have_the_verdict_on_their_answer() -> None:
+    mender = toolmend.Mender([OPENAI])
+    turn = mender.turn("{n: '3'}", request={"response_format": FORMAT}, finish_reason="stop")
+    assert turn.answer is not None and turn.answer.outcome == "mended"
+    assert (turn.content, turn.calls) == ('{"n": 3}', [])
+    plain = mender.turn("Done.<|im_end|>")
+    assert plain.answer is None and [repair.kind for repair in plain.repairs] == ["markup_removed"]
+
+
 class Colour(enum.Enum):
     RED = "red"
 

@@ -2,19 +2,14 @@
 
 #![allow(clippy::print_stdout, reason = "an example prints its result")]
 
+mod search;
+
 use std::convert::Infallible;
 
 use rig_core::tool::{ErasedTool, PortableTool, ToolContext, ToolResult};
-use schemars::JsonSchema;
-use serde::Deserialize;
 use toolmend::Lenient;
 
-#[derive(Debug, Deserialize, JsonSchema)]
-struct Search {
-    query: String,
-    #[serde(default)]
-    paths: Vec<String>,
-}
+use self::search::Search;
 
 struct SearchTool;
 
@@ -33,7 +28,7 @@ impl PortableTool for SearchTool {
     }
 
     async fn call(&self, args: Lenient<Search>) -> Result<String, Infallible> {
-        Ok(format!("{} in {}", args.query, args.paths.join(" and ")))
+        Ok(args.run())
     }
 }
 

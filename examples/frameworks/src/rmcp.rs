@@ -2,22 +2,17 @@
 
 #![allow(clippy::print_stdout, reason = "an example prints its result")]
 
+mod search;
+
 use std::error::Error;
 
 use rmcp::handler::server::{router::tool::ToolRouter, wrapper::Parameters};
 use rmcp::model::{CallToolRequestParams, CallToolResult};
 use rmcp::{ServerHandler, ServiceExt, tool, tool_handler, tool_router};
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::{Value, json};
 use toolmend::Lenient;
 
-#[derive(Debug, Deserialize, JsonSchema)]
-struct Search {
-    query: String,
-    #[serde(default)]
-    paths: Vec<String>,
-}
+use self::search::Search;
 
 #[derive(Debug, Clone)]
 struct Server {
@@ -32,7 +27,7 @@ impl Server {
         // was: Parameters(search): Parameters<Search>
         Parameters(search): Parameters<Lenient<Search>>,
     ) -> String {
-        format!("{} in {}", search.query, search.paths.join(" and "))
+        search.run()
     }
 }
 

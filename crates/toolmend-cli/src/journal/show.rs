@@ -42,11 +42,12 @@ fn write_head(out: &mut impl Write, entry: &Entry) -> io::Result<()> {
         ("server", format!("{} ({})", series.upstream, series.surface)),
         ("after", format!("{} ms", entry.micros / 1000)),
     ];
+    rows.extend(entry.call_id.iter().map(|id| ("call id", id.clone())));
     rows.extend(entry.called.iter().map(|name| ("called", name.clone())));
     rows.extend(entry.dialect.iter().map(|name| ("dialect", name.clone())));
     rows.extend(entry.finish.iter().map(|name| ("finish", name.clone())));
     for (name, text) in rows {
-        writeln!(out, "  {DIM}{name:<8}{DIM:#}{}", escape_controls(&text))?;
+        writeln!(out, "  {DIM}{name:<9}{DIM:#}{}", escape_controls(&text))?;
     }
     Ok(())
 }

@@ -14,8 +14,8 @@ use crate::terminal::list_repair_kinds;
 pub(crate) enum ClientLine {
     /// The server gets the line unchanged.
     Unchanged,
-    /// The server gets this line instead.
-    Mended { line: Vec<u8>, explanation: String },
+    /// The server gets this line instead. The notes belong before the result.
+    Mended { line: Vec<u8>, explanation: String, notes: Vec<String> },
     /// The server gets nothing, and the client gets this answer.
     Refused { answer: Vec<u8>, explanation: String },
 }
@@ -49,6 +49,9 @@ pub(crate) fn handle_message(line: &[u8], message: &Message<'_>, tools: &mut Ser
         return ClientLine::Unchanged;
     }
     let handled = tools.mender().and_then(|mender| mend_call(line, message, mender));
+    if let (Some(ClientLine::Mended { notes, .. }), Some(id)) = (&handled, message.id) {
+        tools.notes.remember(id, notes);
+    }
     handled.unwrap_or(ClientLine::Unchanged)
 }
 
@@ -113,7 +116,7 @@ fn replace_call(line: &[u8], params: &Params<'_>, verdict: &Verdict<'_>, json: &
     }
     out.extend_from_slice(&line[at..]);
     let explanation = format!("mended {name}: {}", list_repair_kinds(verdict.repairs()));
-    Some(ClientLine::Mended { line: out, explanation })
+    Some(ClientLine::Mended { line: out, explanation, notes: verdict.notes().to_vec() })
 }
 
 /// Answers with a tool result that contains the feedback for the model.

@@ -4,6 +4,7 @@
 
 mod call;
 mod message;
+mod notes;
 mod server_tools;
 
 use std::io::{self, BufRead, BufReader, Write};
@@ -96,13 +97,16 @@ fn forward_client(mut server: ChildStdin, tools: &Mutex<ServerTools>, explain: b
     }
 }
 
-/// Forwards the server's lines to the client. A list of tools is read before the client sees it.
+/// Forwards the server's lines to the client. A list of tools is read before the client sees it, and the result of a call
+/// gets the notes about it.
 fn forward_server(server: &mut impl BufRead, tools: &Mutex<ServerTools>) -> io::Result<()> {
     for_each_line(server, |line| {
-        if let Some(message) = Message::parse(line) {
-            lock(tools).add_answer(&message);
-        }
-        write_to_client(line)
+        let Some(message) = Message::parse(line) else { return write_to_client(line) };
+        let mut tools = lock(tools);
+        tools.add_answer(&message);
+        let with_notes = tools.notes.add_to_answer(line, &message);
+        drop(tools);
+        write_to_client(with_notes.as_deref().unwrap_or(line))
     })
 }
 

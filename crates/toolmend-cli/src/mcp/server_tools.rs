@@ -7,6 +7,7 @@ use serde_json::Value;
 use toolmend::{Mender, Policy};
 
 use super::message::Message;
+use super::notes::CallNotes;
 
 /// The tools that the server has listed so far, and the mender for them.
 #[derive(Debug)]
@@ -16,6 +17,8 @@ pub(crate) struct ServerTools {
     open_requests: BTreeMap<String, bool>,
     tools: Vec<Value>,
     mender: Option<Mender>,
+    /// What the model has to know about calls that the server has not answered.
+    pub(crate) notes: CallNotes,
 }
 
 /// A page of the list.
@@ -32,7 +35,13 @@ struct Cursor {
 
 impl ServerTools {
     pub(crate) fn new(policy: Policy) -> Self {
-        ServerTools { policy, open_requests: BTreeMap::new(), tools: Vec::new(), mender: None }
+        ServerTools {
+            policy,
+            open_requests: BTreeMap::new(),
+            tools: Vec::new(),
+            mender: None,
+            notes: CallNotes::default(),
+        }
     }
 
     /// Remembers a request for the list or for a further page of it.

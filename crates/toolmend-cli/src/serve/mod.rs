@@ -20,6 +20,7 @@ use crate::terminal::print_message;
 
 /// Runs the command.
 pub(crate) fn run(args: &ServeArgs) -> Result<ExitCode, CommandError> {
+    crate::allocator::return_freed_memory_soon();
     // This thread only waits for connections and signals; the gateway has threads of its own.
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CommandError::serve)?;

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from toolmend._mender import Mender, to_definitions
+from toolmend._notes import CallNotes
 from toolmend._policy import Policy, Preset
 from toolmend._text import fix
 
@@ -23,16 +24,31 @@ def _compile_mender(tools: str, policy: Policy | Preset | None) -> Mender:
 
 
 def mend_call(
-    mender: Mender, name: str, arguments: str, finish_reason: str | None = None
+    mender: Mender,
+    name: str,
+    arguments: str,
+    finish_reason: str | None = None,
+    *,
+    call_id: str | None = None,
+    notes: CallNotes | None = None,
 ) -> tuple[str, str] | None:
     """Returns the name and the JSON of a mended call, or ``None`` if the call is valid or cannot be mended."""
     verdict = mender.mend(name, arguments, finish_reason=finish_reason)
     if verdict.outcome != "mended" or verdict.json is None:
         return None
+    if notes is not None:
+        notes.remember(call_id, verdict.notes)
     return verdict.tool or name, verdict.json
 
 
-def mend_completion(response: Any, mender: Mender | None, *, schema: Any = None, content: bool = False) -> Any:
+def mend_completion(
+    response: Any,
+    mender: Mender | None,
+    *,
+    schema: Any = None,
+    content: bool = False,
+    notes: CallNotes | None = None,
+) -> Any:
     """Mends the calls of a chat completion in place. With ``content`` also mends messages that are JSON."""
     for choice in getattr(response, "choices", None) or ():
         message = getattr(choice, "message", None)
@@ -40,7 +56,10 @@ def mend_completion(response: Any, mender: Mender | None, *, schema: Any = None,
         for call in getattr(message, "tool_calls", None) or ():
             function = getattr(call, "function", None)
             if mender is not None and function is not None:
-                mended = mend_call(mender, function.name or "", function.arguments or "", reason)
+                call_id = getattr(call, "id", None)
+                mended = mend_call(
+                    mender, function.name or "", function.arguments or "", reason, call_id=call_id, notes=notes
+                )
                 if mended is not None:
                     function.name, function.arguments = mended
         text = getattr(message, "content", None)

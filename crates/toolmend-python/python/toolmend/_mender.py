@@ -39,6 +39,17 @@ class Mender(_native.Mender):
             return self.mend_text(tool, arguments, True, finish_reason)
         return self.mend_text(tool, json.dumps(arguments, ensure_ascii=False), False, finish_reason)
 
+    def answer(self, text: str, response_format: Any, *, finish_reason: str | None = None) -> _native.Verdict:
+        """Returns the verdict on an answer in JSON. ``response_format`` is that of the request, or a type of Python.
+
+        If the text has exactly one strict value, and it fits, the verdict is clean and about that value. Otherwise the text
+        is mended.
+        """
+        if is_type(response_format):
+            schema = schema_of(response_format)
+            response_format = {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}
+        return self.answer_text(text, json.dumps(response_format, ensure_ascii=False), finish_reason)
+
 
 def to_definitions(tools: Any) -> Any:
     """Converts tools to definitions that can be written as JSON."""

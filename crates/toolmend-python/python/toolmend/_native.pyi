@@ -135,6 +135,12 @@ class Turn:
     @property
     def calls(self) -> list[Call]: ...
     @property
+    def answer(self) -> Verdict | None:
+        """The verdict on the content, if the request asked for an answer in JSON and there are no calls."""
+    @property
+    def repairs(self) -> list[Repair]:
+        """What was removed from the text around the calls."""
+    @property
     def notes(self) -> list[str]: ...
     def to_dict(self) -> dict[str, Any]: ...
 
@@ -183,6 +189,7 @@ class Mender:
     def mend_text(
         self, tool: str, arguments: str, is_text: bool, finish_reason: str | None
     ) -> Verdict: ...
+    def answer_text(self, text: str, format: str, finish_reason: str | None) -> Verdict: ...
     def turn(
         self,
         text: str,

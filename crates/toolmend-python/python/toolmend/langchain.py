@@ -19,6 +19,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from toolmend._chat import mender_for
 from toolmend._mender import Mender
+from toolmend._notes import CallNotes, prepend
 from toolmend._policy import Policy, Preset
 from toolmend._text import MendError, loads
 
@@ -30,12 +31,13 @@ class ToolmendMiddleware(AgentMiddleware):  # type: ignore[type-arg]
 
     LangChain sets calls aside that it cannot parse, and the agent then ends with an empty answer. This middleware mends
     such calls with the schema of their tool, so that they run. A call that cannot be mended stays among the invalid calls,
-    with the reason as its error.
+    with the reason as its error. Notes about values that were filled in come before the result of the tool.
     """
 
     def __init__(self, *, policy: Policy | Preset | None = None) -> None:
         super().__init__()
         self.policy = policy
+        self._notes = CallNotes()
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         return self._mend_response(request, handler(request))
@@ -43,13 +45,25 @@ class ToolmendMiddleware(AgentMiddleware):  # type: ignore[type-arg]
     async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         return self._mend_response(request, await handler(request))
 
+    def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
+        return self._add_notes(request, handler(request))
+
+    async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
+        return self._add_notes(request, await handler(request))
+
+    def _add_notes(self, request: Any, result: Any) -> Any:
+        if not isinstance(result, ToolMessage):
+            return result
+        content = self._notes.add_to(request.tool_call["id"], result.content)
+        return result.model_copy(update={"content": content})
+
     def _mend_response(self, request: Any, response: Any) -> Any:
         mender = _compile_mender(request.tools, self.policy)
         if isinstance(response, AIMessage):
-            return mend_message(response, mender)
+            return mend_message(response, mender, notes=self._notes)
         inner = getattr(response, "model_response", response)
         inner.result = [
-            mend_message(message, mender) if isinstance(message, AIMessage) else message
+            mend_message(message, mender, notes=self._notes) if isinstance(message, AIMessage) else message
             for message in inner.result
         ]
         return response
@@ -60,21 +74,26 @@ def _compile_mender(tools: list[Any], policy: Policy | Preset | None) -> Mender 
     return mender_for(definitions, policy)
 
 
-def mend_message(message: AIMessage, mender: Mender | None) -> AIMessage:
+def mend_message(
+    message: AIMessage, mender: Mender | None, *, notes: CallNotes | None = None
+) -> AIMessage:
     """Returns the message with its calls mended. A call that stays broken stays among the invalid calls."""
     if mender is None or not (message.tool_calls or message.invalid_tool_calls):
         return message
     reason = message.response_metadata.get("finish_reason")
+    notes = notes or CallNotes()
     calls, invalid = [], []
     for call in message.tool_calls:
         verdict = mender.mend(call["name"], call["args"])
         if verdict.outcome == "mended" and verdict.json is not None:
             call = {**call, "name": verdict.tool or call["name"], "args": verdict.arguments}
+            notes.remember(call["id"], verdict.notes)
         calls.append(call)
     for broken in message.invalid_tool_calls:
         name = broken["name"] or ""
         verdict = mender.mend(name, broken["args"] or "", finish_reason=reason)
         if verdict.json is not None:
+            notes.remember(broken["id"], verdict.notes)
             calls.append(
                 {
                     "name": verdict.tool or name,
@@ -91,31 +110,38 @@ def mend_message(message: AIMessage, mender: Mender | None) -> AIMessage:
 def wrap_tool_call(request: Any, handler: Callable[[Any], Any]) -> Any:
     """Makes arguments match the schema of their tool, for ``ToolNode(tools, wrap_tool_call=wrap_tool_call)``.
 
-    LangGraph has parsed the text already. Arguments that do not match are answered with feedback for the model.
+    LangGraph has parsed the text already. Arguments that do not match are answered with feedback for the model. Notes about
+    values that were filled in come before the result of the tool.
     """
-    mended = _mend_request(request)
-    return mended if isinstance(mended, ToolMessage) else handler(mended)
+    mended, notes = _mend_request(request)
+    return mended if isinstance(mended, ToolMessage) else _with_notes(notes, handler(mended))
 
 
 async def awrap_tool_call(request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
     """Does the same as :func:`wrap_tool_call` for asynchronous code."""
-    mended = _mend_request(request)
-    return mended if isinstance(mended, ToolMessage) else await handler(mended)
+    mended, notes = _mend_request(request)
+    return mended if isinstance(mended, ToolMessage) else _with_notes(notes, await handler(mended))
 
 
-def _mend_request(request: Any) -> Any:
+def _with_notes(notes: list[str], result: Any) -> Any:
+    if not notes or not isinstance(result, ToolMessage):
+        return result
+    return result.model_copy(update={"content": prepend("\n".join(notes), result.content)})
+
+
+def _mend_request(request: Any) -> tuple[Any, list[str]]:
+    """Returns the request to run, or the message that answers it, and the notes about it."""
     mender = _compile_mender([request.tool], None) if request.tool is not None else None
     if mender is None:
-        return request
+        return request, []
     call = request.tool_call
     verdict = mender.mend(call["name"], call["args"])
     if verdict.outcome == "mended" and verdict.json is not None:
-        return request.override(tool_call={**call, "args": verdict.arguments})
+        return request.override(tool_call={**call, "args": verdict.arguments}), verdict.notes
     if not verdict and verdict.feedback:
-        return ToolMessage(
-            verdict.feedback, name=call["name"], tool_call_id=call["id"], status="error"
-        )
-    return request
+        message = ToolMessage(verdict.feedback, name=call["name"], tool_call_id=call["id"], status="error")
+        return message, []
+    return request, []
 
 
 class JsonOutputParser(_JsonOutputParser):

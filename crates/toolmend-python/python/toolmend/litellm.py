@@ -19,33 +19,41 @@ from litellm.integrations.custom_logger import CustomLogger
 
 from toolmend._chat import mend_call, mend_completion, mender_for
 from toolmend._mender import Mender
+from toolmend._notes import CallNotes
 from toolmend._policy import Policy, Preset
 
 __all__ = ["Toolmend", "completion", "proxy_handler"]
 
 
 class Toolmend(CustomLogger):
-    """A callback that mends the calls in answers."""
+    """A callback that mends the calls in answers. Notes about values that were filled in come before the tool's result."""
 
     def __init__(self, *, policy: Policy | Preset | None = None) -> None:
         super().__init__()
         self.policy = policy
+        self._notes = CallNotes()
+
+    async def async_pre_call_deployment_hook(self, kwargs: dict[str, Any], call_type: Any) -> dict[str, Any]:
+        if "messages" in kwargs:
+            kwargs["messages"] = self._notes.add_to_messages(kwargs["messages"])
+        return kwargs
 
     async def async_post_call_success_deployment_hook(
         self, request_data: dict[str, Any], response: Any, call_type: Any
     ) -> Any:
-        return mend_completion(response, mender_for(request_data.get("tools"), self.policy))
+        mender = mender_for(request_data.get("tools"), self.policy)
+        return mend_completion(response, mender, notes=self._notes)
 
     async def async_post_call_success_hook(
         self, data: dict[str, Any], user_api_key_dict: Any, response: Any
     ) -> Any:
-        return mend_completion(response, mender_for(data.get("tools"), self.policy))
+        return mend_completion(response, mender_for(data.get("tools"), self.policy), notes=self._notes)
 
     async def async_post_call_streaming_iterator_hook(
         self, user_api_key_dict: Any, response: Any, request_data: dict[str, Any]
     ) -> AsyncGenerator[Any, None]:
         mender = mender_for(request_data.get("tools"), self.policy)
-        calls = _StreamedCalls(mender) if mender is not None else None
+        calls = _StreamedCalls(mender, self._notes) if mender is not None else None
         async for chunk in response:
             for ready in calls.push(chunk) if calls is not None else (chunk,):
                 yield ready
@@ -56,8 +64,9 @@ class Toolmend(CustomLogger):
 class _StreamedCalls:
     """Holds the calls of a stream back until they are complete, because a chunk that was sent cannot be changed."""
 
-    def __init__(self, mender: Mender) -> None:
+    def __init__(self, mender: Mender, notes: CallNotes) -> None:
         self.mender = mender
+        self.notes = notes
         self.calls: dict[int, dict[int, Any]] = {}
         self.last: Any = None
 
@@ -97,7 +106,8 @@ class _StreamedCalls:
             return []
         for call in calls:
             function = call.function
-            mended = mend_call(self.mender, function.name or "", function.arguments or "", reason)
+            name, arguments = function.name or "", function.arguments or ""
+            mended = mend_call(self.mender, name, arguments, reason, call_id=call.id, notes=self.notes)
             if mended is not None:
                 function.name, function.arguments = mended
         whole = self.last.model_copy(deep=True)
@@ -116,8 +126,14 @@ def _has_other_content(choice: Any) -> bool:
 
 def completion(*args: Any, policy: Policy | Preset | None = None, **kwargs: Any) -> Any:
     """Does the same as ``litellm.completion`` and mends the calls of the answer. Streams pass unchanged."""
+    if "messages" in kwargs:
+        kwargs["messages"] = _notes.add_to_messages(kwargs["messages"])
     response = litellm.completion(*args, **kwargs)
-    return mend_completion(response, mender_for(kwargs.get("tools"), policy))
+    return mend_completion(response, mender_for(kwargs.get("tools"), policy), notes=_notes)
+
+
+# The notes of the calls that `completion` mended.
+_notes = CallNotes()
 
 
 proxy_handler = Toolmend()

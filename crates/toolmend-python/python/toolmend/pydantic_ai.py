@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import ValidationError
@@ -16,6 +16,7 @@ from pydantic_ai import ModelRetry
 from pydantic_ai.capabilities import AbstractCapability
 
 from toolmend._chat import mender_for
+from toolmend._notes import CallNotes
 from toolmend._policy import Policy, Preset
 from toolmend._text import fix
 
@@ -24,9 +25,13 @@ __all__ = ["Toolmend"]
 
 @dataclass
 class Toolmend(AbstractCapability[Any]):
-    """Mends tool calls and structured output. Pydantic validates before and after."""
+    """Mends tool calls and structured output. Pydantic validates before and after.
+
+    Notes about values that were filled in come before the result of the tool.
+    """
 
     policy: Policy | Preset | None = None
+    _notes: CallNotes = field(default_factory=CallNotes, init=False, repr=False)
 
     async def wrap_tool_validate(
         self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any
@@ -45,7 +50,13 @@ class Toolmend(AbstractCapability[Any]):
             validated = await handler(verdict.json)
             # The next request shows the model the call that ran, not the one that it wrote.
             call.args = verdict.json
+            self._notes.remember(call.tool_call_id, verdict.notes)
             return validated  # type: ignore[no-any-return]
+
+    async def after_tool_execute(
+        self, ctx: Any, *, call: Any, tool_def: Any, args: Any, result: Any
+    ) -> Any:
+        return self._notes.add_to(call.tool_call_id, result)
 
     async def before_output_validate(self, ctx: Any, *, output_context: Any, output: Any) -> Any:
         if getattr(ctx, "partial_output", False) or not isinstance(output, str):

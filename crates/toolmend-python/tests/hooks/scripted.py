@@ -21,6 +21,16 @@ SCHEMA = {
     "properties": {"path": {"type": "string"}, "limit": {"type": "integer"}},
     "required": ["path", "limit"],
 }
+# Fields that belong together: one of them alone gets the default of the other, and the model a note.
+RELATIONAL = {
+    "type": "object",
+    "properties": {"path": {"type": "string"}, "offset": {"type": "integer"}, "limit": {"type": "integer"}},
+    "required": ["path"],
+    "x-toolmend": {"relational": [{"fields": ["offset", "limit"], "default": {"offset": 0, "limit": 2000}}]},
+}
+HALF = "{'path': 'a.txt', 'limit': 30}"
+FILLED = {"path": "a.txt", "limit": 30, "offset": 0}
+NOTE = "Note: limit came without offset"
 DEFINITION = {"type": "function", "function": {"name": TOOL, "description": "Reads.", "parameters": SCHEMA}}
 
 

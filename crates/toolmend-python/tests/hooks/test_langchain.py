@@ -8,10 +8,10 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.messages.tool import default_tool_parser
 from langchain_core.outputs import ChatGeneration, ChatResult, Generation
-from langchain_core.tools import tool
+from langchain_core.tools import StructuredTool, tool
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
-from scripted import BROKEN, TOOL, TRUNCATED, run_documented
+from scripted import BROKEN, FILLED, HALF, NOTE, RELATIONAL, TOOL, TRUNCATED, run_documented
 
 from toolmend.langchain import JsonOutputParser, ToolmendMiddleware, awrap_tool_call, wrap_tool_call
 
@@ -144,3 +144,27 @@ def test_the_parser_reads_broken_json() -> None:
     assert JsonOutputParser().parse_result([Generation(text='{"a": 1')]) == {"a": 1}, "as LangChain's parser does"
     with pytest.raises(OutputParserException, match="rejected"):
         JsonOutputParser().parse_result([Generation(text="no JSON here")])
+
+
+def relational_tool(ran: list[Any]) -> Any:
+    def read_file(**arguments: Any) -> str:
+        ran.append(arguments)
+        return "contents"
+
+    return StructuredTool.from_function(read_file, name=TOOL, description="Reads.", args_schema=RELATIONAL)
+
+
+async def test_the_model_reads_which_values_were_filled_in(ran: list[Any]) -> None:
+    helper = agent(HALF, relational_tool(ran), [ToolmendMiddleware()])
+    for messages in (helper.invoke(ASK)["messages"], (await helper.ainvoke(ASK))["messages"]):
+        result = next(message for message in messages if isinstance(message, ToolMessage))
+        assert result.content.startswith(NOTE) and result.content.endswith("\ncontents")
+    assert ran == [FILLED] * 2
+
+
+async def test_the_tool_node_puts_notes_before_the_result(ran: list[Any]) -> None:
+    hooks = {"wrap_tool_call": wrap_tool_call, "awrap_tool_call": awrap_tool_call}
+    node, call = graph(relational_tool(ran), **hooks), parsed_call({"path": "a.txt", "limit": 30})
+    for answer in (node.invoke(call), await node.ainvoke(call)):
+        assert answer["messages"][-1].content.startswith(NOTE)
+    assert ran == [FILLED] * 2

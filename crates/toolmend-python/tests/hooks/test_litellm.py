@@ -4,7 +4,21 @@ import json
 from typing import Any
 
 import pytest
-from scripted import BROKEN, DEFINITION, MENDED, TRUNCATED, call_message, run_documented, server
+from scripted import (
+    BROKEN,
+    DEFINITION,
+    FILLED,
+    HALF,
+    MENDED,
+    NOTE,
+    RELATIONAL,
+    TOOL,
+    TRUNCATED,
+    call_message,
+    content_message,
+    run_documented,
+    server,
+)
 
 import litellm
 from litellm.types.utils import Delta, ModelResponseStream, StreamingChoices
@@ -97,3 +111,19 @@ async def test_a_stream_that_breaks_off_loses_nothing() -> None:
     choices = await stream_through_hook(PIECES[:3])
     assert [choice.delta.content for choice in choices] == ["One moment.", None]
     assert choices[1].delta.tool_calls[0].function.arguments == BROKEN[:9]
+
+
+@pytest.mark.parametrize("hooked", [True, False])
+async def test_the_model_reads_which_values_were_filled_in(hooked: bool) -> None:
+    litellm.callbacks = [Toolmend()] if hooked else []
+    definition = {"type": "function", "function": {"name": TOOL, "parameters": RELATIONAL}}
+    with server([call_message(HALF), content_message("done")]) as (url, requests):
+        ask = {**request(url), "tools": [definition]}
+        answer = await litellm.acompletion(**ask) if hooked else completion(**ask)
+        assert arguments(answer) == FILLED
+        message = answer.choices[0].message.model_dump(exclude_none=True)
+        result = {"role": "tool", "tool_call_id": message["tool_calls"][0]["id"], "content": "contents"}
+        ask["messages"] = [*ask["messages"], message, result]
+        await litellm.acompletion(**ask) if hooked else completion(**ask)
+    assert requests[1]["messages"][-1]["content"].startswith(NOTE)
+    assert result["content"] == "contents", "the history of the caller is not changed"

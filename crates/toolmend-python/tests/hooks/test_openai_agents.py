@@ -1,10 +1,11 @@
 """OpenAI Agents SDK, with a scripted model."""
 
+import json
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from agents import Agent, Model, ModelResponse, Runner, Usage, function_tool, set_tracing_disabled
+from agents import Agent, FunctionTool, Model, ModelResponse, Runner, Usage, function_tool, set_tracing_disabled
 from agents.exceptions import ModelBehaviorError
 from openai.types.responses import (
     Response,
@@ -17,7 +18,7 @@ from openai.types.responses import (
     ResponseOutputMessage,
     ResponseOutputText,
 )
-from scripted import BROKEN, MENDED, TOOL, TRUNCATED, run_documented
+from scripted import BROKEN, FILLED, HALF, MENDED, NOTE, RELATIONAL, TOOL, TRUNCATED, run_documented
 
 from toolmend.openai_agents import Mended
 
@@ -141,3 +142,24 @@ async def test_a_call_that_cannot_be_mended_fails_as_before() -> None:
     with pytest.raises(ModelBehaviorError):
         await Runner.run(it, "read it")
     assert ran == []
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_the_model_reads_which_values_were_filled_in(streamed: bool) -> None:
+    ran: list[Any] = []
+
+    async def read_file(_: Any, arguments: str) -> str:
+        ran.append(json.loads(arguments))
+        return "contents"
+
+    tool = FunctionTool(TOOL, "Reads.", RELATIONAL, read_file, strict_json_schema=False)
+    model = Scripted(HALF)
+    agent = Agent(name="reader", model=Mended(model), tools=[tool])
+    if streamed:
+        async for _ in Runner.run_streamed(agent, "read it").stream_events():
+            pass
+    else:
+        await Runner.run(agent, "read it")
+    result = next(item for item in model.inputs[1] if item.get("type") == "function_call_output")
+    assert ran == [FILLED]
+    assert result["output"].startswith(NOTE) and result["output"].endswith("\ncontents")

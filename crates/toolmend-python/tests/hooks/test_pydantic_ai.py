@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 from pydantic import BaseModel
-from pydantic_ai import Agent, UnexpectedModelBehavior
+from pydantic_ai import Agent, Tool, UnexpectedModelBehavior
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.output import PromptedOutput
-from scripted import BROKEN, MENDED, TOOL, TRUNCATED, run_documented
+from scripted import BROKEN, FILLED, HALF, MENDED, NOTE, RELATIONAL, TOOL, TRUNCATED, run_documented
 
 from toolmend.pydantic_ai import Toolmend
 
@@ -88,3 +88,18 @@ def test_structured_output_is_mended_too() -> None:
     with pytest.raises(UnexpectedModelBehavior):
         output([])
     assert output([Toolmend()]) == City(name="Voss", people=15000)
+
+
+def test_the_model_reads_which_values_were_filled_in() -> None:
+    ran: list[Any] = []
+
+    def read_file(**arguments: Any) -> str:
+        ran.append(arguments)
+        return "contents"
+
+    model, asked = scripted(lambda: ToolCallPart(TOOL, HALF, "c1"))
+    tool = Tool.from_schema(read_file, name=TOOL, description="Reads.", json_schema=RELATIONAL)
+    agent = Agent(model, tools=[tool], capabilities=[Toolmend()])
+    assert agent.run_sync("read it").output == "done"
+    assert ran == [FILLED]
+    assert str(asked[1][-1].parts[0].content).startswith(NOTE)
