@@ -22,6 +22,7 @@ mod packages;
 mod page;
 mod postgres;
 mod real;
+mod release;
 mod scale;
 mod servers;
 mod siege;
@@ -37,7 +38,7 @@ Usage: cargo xtask <COMMAND>
 
 Commands:
   test                 format, lints, all tests and docs: everything that must pass before a commit
-  tidy                 check module order, file sizes, cited cases, hooks, paths and wording
+  tidy                 check module order, file sizes, cited cases, examples, hooks, paths and wording
   fuzz --seconds N     run every fuzz target for N seconds (needs a nightly toolchain)
   mutants [--minutes N] [--file GLOB] [--shard K/N]
                        change the core in small ways and check that a test notices each change (installs cargo-mutants)
@@ -61,6 +62,7 @@ Commands:
                        clean generated files (jsonl, parquet, chat): speed, memory, killed and resumed runs
   cluster              compare Spark, Ray, DuckDB and Polars with the command, row by row
   postgres             test the journal on a real PostgreSQL
+  release --check      pack every crate, and check the files that deploy the gateway
   docs                 write the pages that are generated from the code";
 
 fn main() -> ExitCode {
@@ -95,6 +97,7 @@ fn main() -> ExitCode {
         ["scale", megabytes, kind] => scale::run(megabytes, Some(kind)),
         ["cluster"] => cluster::run(),
         ["postgres"] => postgres::run(),
+        ["release", "--check"] => release::check(),
         ["docs"] => docs::run(),
         ["help" | "--help" | "-h"] => {
             print_line(USAGE);

@@ -1,7 +1,7 @@
 //! `cargo xtask test`: everything that must pass before a commit.
 
 use crate::command::{TaskError, cargo_command, run_command, succeeds};
-use crate::{clients, packages, page, postgres, siege, tidy};
+use crate::{clients, packages, page, postgres, release, siege, tidy};
 
 /// The benchmarks depend on other repairers, which enable features of shared crates. Cargo would enable them for our tests too, so
 /// the benchmarks are linted but not tested together with the rest.
@@ -46,6 +46,7 @@ pub(crate) fn run() -> Result<(), TaskError> {
     postgres::run()?;
     page::run()?;
     packages::run()?;
+    release::check()?;
     // Frameworks enable features of shared crates too, so their examples are a workspace of their own.
     run_command(&mut cargo_command(&["test", "--manifest-path", "examples/frameworks/Cargo.toml"]))?;
     let mut doc = cargo_command(&["doc", "--all-features", "--no-deps"]);

@@ -29,11 +29,14 @@ struct Measurement {
     requests_per_second: f64,
 }
 
+/// The version that the targets refer to.
+const LITELLM: &str = "litellm[proxy]==1.106.2";
+
 /// Prints the tables. A missed target is an error.
 pub(crate) fn run() -> Result<(), TaskError> {
     let folder = cache_folder("gateway-bench")?;
     let (nginx, wrk) = download_nginx_and_wrk(&folder)?;
-    let litellm = install_python_packages(&folder, "litellm", &["litellm[proxy]"])?;
+    let litellm = install_python_packages(&folder, "litellm", &[LITELLM])?;
     let (binary, [paced_server]) = build_measured(["paced_server"])?;
     let ports: Vec<u16> = (0..4).map(|_| free_port()).collect::<Result<_, _>>()?;
     let [model, proxy, gateway, lite] = ports[..] else {
@@ -132,13 +135,19 @@ fn print_table(
         let most = if name == "small" { 5.0 } else { 6.0 };
         let times = (ours.median - direct.median) / (nginx.median - direct.median).max(1.0);
         check(format!("adds {times:.1} times what nginx adds (at most {most})"), times <= most);
+        // On one connection the throughput is that of the client and the server as much as that of what is between them:
+        // nginx does not reach 50 times LiteLLM's either. What each of them adds is their own.
+        let times = (lite.median - direct.median) / (ours.median - direct.median).max(1.0);
+        check(format!("LiteLLM adds {times:.0} times what toolmend adds (at least 50)"), times >= 50.0);
     }
     if connections == 16 && name == "small" {
         let share = ours.requests_per_second / direct.requests_per_second;
         check(format!("{share:.2} of direct requests per second (at least 0.3)"), share >= 0.3);
     }
-    let times = ours.requests_per_second / lite.requests_per_second.max(0.001);
-    check(format!("{times:.0} times the throughput of LiteLLM (at least 50)"), times >= 50.0);
+    if connections == 16 {
+        let times = ours.requests_per_second / lite.requests_per_second.max(0.001);
+        check(format!("{times:.0} times the throughput of LiteLLM (at least 50)"), times >= 50.0);
+    }
     missed
 }
 

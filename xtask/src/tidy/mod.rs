@@ -3,6 +3,7 @@
 //! Every check is a function from the files of the tree to a list of problems. Nothing is written.
 
 mod cases;
+mod examples;
 mod hooks;
 mod modules;
 mod order;
@@ -31,6 +32,7 @@ pub(crate) fn run() -> Result<(), TaskError> {
     let mut problems = check_modules(&tree);
     problems.extend(sizes.check());
     problems.extend(cases::check_cases(&tree));
+    problems.extend(examples::check_examples(&tree));
     problems.extend(hooks::check_hooks(&tree));
     problems.extend(paths::check_paths(&tree));
     problems.extend(wording::check_wording(&tree));
