@@ -278,12 +278,7 @@ impl Stream {
         self.attempts.charge(spent);
         match answer {
             Step::Got(block) if is_shown => self.show_calls(at, &block, done),
-            Step::More if is_shown => {
-                let length = self.buffer.len() - at;
-                self.hold(at);
-                self.wait_for_more(self.buffer.len() - length);
-                false
-            }
+            Step::More if is_shown => self.hold_and_wait(at),
             Step::No if is_shown => self.unmarked_or_skip(at, done),
             Step::Got(block) if !self.must_wait(&block, done) => {
                 if !block.calls.is_empty() && self.is_labelled_example(at) {
@@ -291,12 +286,7 @@ impl Stream {
                 }
                 match self.shows_call(at, &block, done) {
                     Step::Got(()) => return self.show_calls(at, &block, done),
-                    Step::More => {
-                        let length = self.buffer.len() - at;
-                        self.hold(at);
-                        self.wait_for_more(self.buffer.len() - length);
-                        return false;
-                    }
+                    Step::More => return self.hold_and_wait(at),
                     Step::No => {}
                 }
                 if self.leaves_shown_calls(&block.calls) {
@@ -307,10 +297,8 @@ impl Stream {
                 true
             }
             Step::Got(_) | Step::More => {
-                let length = self.buffer.len() - at;
                 let is_example = self.is_labelled_example(at);
-                self.hold(at);
-                let at = self.buffer.len() - length;
+                let at = self.hold(at);
                 self.wait_for_more(at);
                 self.context = CallContext::Framed(Frames::default(), None);
                 if !is_example {

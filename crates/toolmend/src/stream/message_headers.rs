@@ -267,9 +267,7 @@ impl Stream {
                     self.leave_area()
                 }
                 Step::More => {
-                    let length = self.buffer.len() - at;
-                    self.hold(at);
-                    let at = self.buffer.len() - length;
+                    let at = self.hold(at);
                     self.wait_for_more(at);
                     self.context = CallContext::Section;
                     self.send_stable_arguments(at);

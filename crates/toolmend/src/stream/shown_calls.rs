@@ -24,10 +24,7 @@ impl Stream {
         if let Step::Got(end) = self.calls_end(block, done) {
             return self.show_text(end.max(at + 1));
         }
-        let length = self.buffer.len() - at;
-        self.hold(at);
-        self.wait_for_more(self.buffer.len() - length);
-        false
+        self.hold_and_wait(at)
     }
 
     /// The position after the markers that close calls. They stay visible if their partners do.

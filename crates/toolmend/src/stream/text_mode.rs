@@ -42,13 +42,13 @@ impl Stream {
         let input = Input::new(&self.buffer, done, self.custom.table());
         match input.markup(at) {
             Step::More => {
+                let at = self.hold(at);
                 let length = self.buffer.len() - at;
-                self.hold(at);
                 // A tag may contain a whole call. Short markup is not charged, so that small pieces cannot use up the
                 // budget.
                 if length > LONG {
                     self.attempts.charge(length);
-                    self.wait_for_more(self.buffer.len() - length);
+                    self.wait_for_more(at);
                 }
                 false
             }
@@ -138,14 +138,23 @@ impl Stream {
         self.skip_space | self.fresh && !word.is_empty() && word.len() <= 64 && word.bytes().all(named)
     }
 
-    /// Reports the text before a position that is not decided.
-    pub(super) fn hold(&mut self, at: usize) {
+    /// Reports the text before a position that is not decided. Returns where that position is now.
+    pub(super) fn hold(&mut self, at: usize) -> usize {
         // One word at the start may be the name before a marker.
         if !self.finished && self.is_lone_word(at) {
-            return;
+            return at;
         }
+        let undecided = self.buffer.len() - at;
         self.flush_before(at);
         self.scanned = 0;
+        self.buffer.len() - undecided
+    }
+
+    /// Reports the text before a position, and waits for more text before deciding what begins there.
+    pub(super) fn hold_and_wait(&mut self, at: usize) -> bool {
+        let at = self.hold(at);
+        self.wait_for_more(at);
+        false
     }
 
     /// Reports the text before a position, and notes whether that position begins a line.
@@ -204,12 +213,7 @@ impl Stream {
         if self.buffer[at..].starts_with('<') {
             match self.shown_element(at, done) {
                 Step::Got(end) => return self.show_text(end),
-                Step::More => {
-                    let length = self.buffer.len() - at;
-                    self.hold(at);
-                    self.wait_for_more(self.buffer.len() - length);
-                    return false;
-                }
+                Step::More => return self.hold_and_wait(at),
                 Step::No => {}
             }
         }
@@ -277,12 +281,7 @@ impl Stream {
         self.attempts.charge(spent);
         match answer {
             Step::Got(found) => self.accept_found(at, found),
-            Step::More => {
-                let length = self.buffer.len() - at;
-                self.hold(at);
-                self.wait_for_more(self.buffer.len() - length);
-                false
-            }
+            Step::More => self.hold_and_wait(at),
             Step::No => self.skip_candidate(at),
         }
     }

@@ -49,11 +49,8 @@ impl Stream {
         let (closer, end) = match closer(input, body) {
             Closer::At(closer, end) => (closer, end),
             Closer::More => {
-                let length = self.buffer.len() - at;
-                self.hold(at);
                 // Otherwise every byte would be another attempt and use up the budget.
-                self.wait_for_more(self.buffer.len() - length);
-                return Some(false);
+                return Some(self.hold_and_wait(at));
             }
             // Nothing shows that the closing marker was not to come.
             Closer::Missing if !self.has_stopped() => {
