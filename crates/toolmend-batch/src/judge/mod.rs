@@ -19,7 +19,7 @@ use crate::counts::CallCounter;
 use crate::protocol::{CompiledSchema, NO_TOOLS, Rules, Tools, UNCONSTRAINED};
 
 /// Why several calls are not written where one call was.
-pub(crate) const SEVERAL_CALLS: &str = "the arguments hold several calls, and there is buffer for one";
+pub(crate) const SEVERAL_CALLS: &str = "the arguments hold several calls, and there is room for one";
 
 /// What one worker thread keeps from row to row.
 #[derive(Debug)]

@@ -198,7 +198,7 @@ impl Reader<'_> {
         }
         if seen.raw_quotes > 0 {
             let nested = if seen.swallowed == SwallowedText::Bracketed && scan.at == end.at {
-                // Mostly counted_to up to here already, so no byte is counted_to twice.
+                // Usually everything up to here was counted already, so no byte is counted twice.
                 self.count_brackets(&mut scan);
                 scan.depth == 0 && !scan.overclosed
             } else {
