@@ -25,6 +25,8 @@ const BYTES_PER_VALUE: usize = 72;
 
 /// In shorter bodies, in bytes, values are not counted.
 const MAX_UNCOUNTED: usize = 64 << 10;
+/// As many bytes as a byte can count.
+const COUNTED_TOGETHER: usize = u8::MAX as usize;
 /// After how many bytes other requests have their turn.
 const PAUSE_AFTER: usize = 1 << 20;
 
@@ -159,12 +161,19 @@ struct ReadingMemory {
 /// Returns about how much memory the values in a JSON text take while it is read. Many small ones take a multiple of their text.
 async fn memory_of_values(text: &[u8]) -> usize {
     let mut values = 0;
-    for part in text.chunks(PAUSE_AFTER) {
-        values += part.iter().filter(|byte| matches!(byte, b',' | b'{' | b'[')).count();
-        // Other requests of this thread wait.
-        tokio::task::yield_now().await;
+    for (number, part) in text.chunks(PAUSE_AFTER).enumerate() {
+        if number > 0 {
+            // Other requests of this thread wait.
+            tokio::task::yield_now().await;
+        }
+        values += part.chunks(COUNTED_TOGETHER).map(count_beginnings).sum::<usize>();
     }
     values * BYTES_PER_VALUE
+}
+
+/// How many values begin in a few bytes. Counting in bytes lets the compiler count a vector of them at a time.
+fn count_beginnings(bytes: &[u8]) -> usize {
+    usize::from(bytes.iter().map(|byte| u8::from(matches!(byte, b',' | b'{' | b'['))).sum::<u8>())
 }
 
 #[tokio::test]
@@ -172,4 +181,5 @@ async fn many_small_values_take_more_memory_than_their_text() {
     let text = "0,".repeat(PAUSE_AFTER);
     assert_eq!(memory_of_values(text.as_bytes()).await, PAUSE_AFTER * BYTES_PER_VALUE);
     assert_eq!(memory_of_values("x".repeat(100).as_bytes()).await, 0);
+    assert_eq!(memory_of_values(",".repeat(1000).as_bytes()).await, 1000 * BYTES_PER_VALUE);
 }
