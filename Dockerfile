@@ -7,10 +7,10 @@ RUN apt-get update \
     && apt-get install --yes --no-install-recommends build-essential \
     && rm -rf /var/lib/apt/lists/*
 COPY . .
-RUN cargo build --release --locked --package toolmend-cli
+RUN cargo build --profile dist --locked --package toolmend-cli --features full
 
 FROM debian:bookworm-slim
-COPY --from=build /src/target/release/toolmend /usr/local/bin/toolmend
+COPY --from=build /src/target/dist/toolmend /usr/local/bin/toolmend
 COPY LICENSE-MIT LICENSE-APACHE /usr/share/doc/toolmend/
 RUN useradd --system --uid 65532 --create-home --home-dir /var/lib/toolmend toolmend
 USER 65532

@@ -4,14 +4,19 @@ use std::path::PathBuf;
 
 use crate::command::{TaskError, cargo_command, run_command, workspace_root};
 
-/// Builds the command.
-pub(crate) fn build_toolmend(release: bool) -> Result<PathBuf, TaskError> {
-    let mut build = cargo_command(&["build", "--package", "toolmend-cli"]);
-    if release {
-        build.arg("--release");
+/// The profile of what is released, and of what is measured.
+pub(crate) const DIST: &str = "dist";
+/// Everything that the command can do.
+const FULL: &str = "toolmend-cli/full";
+
+/// Builds the command with everything that it can do.
+pub(crate) fn build_toolmend(is_measured: bool) -> Result<PathBuf, TaskError> {
+    let mut build = cargo_command(&["build", "--package", "toolmend-cli", "--features", FULL]);
+    if is_measured {
+        build.args(["--profile", DIST]);
     }
     run_command(&mut build)?;
-    let profile = if release { "release" } else { "debug" };
+    let profile = if is_measured { DIST } else { "debug" };
     Ok(target_folder().join(profile).join(format!("toolmend{}", std::env::consts::EXE_SUFFIX)))
 }
 
@@ -23,16 +28,18 @@ pub(crate) fn build_measured<const N: usize>(
     programs: [&str; N],
 ) -> Result<(PathBuf, [PathBuf; N]), TaskError> {
     let packages = ["--package", "toolmend-cli", "--package", "toolmend-gateway-bench"];
-    run_command(cargo_command(&["build", "--release"]).args(packages))?;
+    run_command(cargo_command(&["build", "--profile", DIST, "--features", FULL]).args(packages))?;
     let path =
-        |name: &str| target_folder().join("release").join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+        |name: &str| target_folder().join(DIST).join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
     Ok((path("toolmend"), programs.map(path)))
 }
 
 /// Builds the command and the program that attacks it, as quickly as possible.
 pub(crate) fn build_for_siege() -> Result<(PathBuf, PathBuf), TaskError> {
     let packages = ["--package", "toolmend-cli", "--package", "toolmend-gateway-bench"];
-    run_command(cargo_command(&["build", "--bin", "toolmend", "--bin", "siege"]).args(packages))?;
+    run_command(
+        cargo_command(&["build", "--bin", "toolmend", "--bin", "siege", "--features", FULL]).args(packages),
+    )?;
     let path =
         |name: &str| target_folder().join("debug").join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
     Ok((path("toolmend"), path("siege")))
@@ -40,9 +47,9 @@ pub(crate) fn build_for_siege() -> Result<(PathBuf, PathBuf), TaskError> {
 
 /// Builds the program that generates large files and measures the library alone.
 pub(crate) fn build_scale_example() -> Result<PathBuf, TaskError> {
-    let build = ["build", "--release", "--package", "toolmend-batch", "--example", "scale"];
-    run_command(&mut cargo_command(&build))?;
-    Ok(target_folder().join("release/examples/scale"))
+    let package = ["--package", "toolmend-batch", "--features", "files", "--example", "scale"];
+    run_command(cargo_command(&["build", "--profile", DIST]).args(package))?;
+    Ok(target_folder().join(DIST).join("examples/scale"))
 }
 
 fn target_folder() -> PathBuf {

@@ -8,6 +8,7 @@ pub(crate) fn run() -> Result<(), TaskError> {
         "test",
         "--package",
         "toolmend-gateway",
+        "--all-features",
         "--test",
         "matrix",
         "--",

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::builds::build_toolmend;
+use crate::builds::{DIST, build_toolmend};
 use crate::command::{TaskError, run_command, workspace_root};
 use crate::files::{cache_folder, file_error, list_files, read_file};
 use crate::installs::{InstalledList, install_python_packages};
@@ -79,7 +79,7 @@ pub(crate) fn node_command(installed: &InstalledPackages, args: &[&str]) -> Comm
 /// Builds both packages in this profile and installs them. Downloads are kept between runs.
 pub(crate) fn install_packages(profile: &str) -> Result<InstalledPackages, TaskError> {
     let folder = cache_folder("packages")?;
-    let binary = build_toolmend(profile == "release")?;
+    let binary = build_toolmend(profile == DIST)?;
     let list = read_file(&workspace_root().join(PYTHON_TESTS).join("requirements.txt"))?;
     let packages: Vec<&str> =
         list.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).collect();

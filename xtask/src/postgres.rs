@@ -21,6 +21,7 @@ pub(crate) fn run() -> Result<(), TaskError> {
             "test",
             "--package",
             "toolmend-journal",
+            "--all-features",
             "--test",
             "journal",
             "--",

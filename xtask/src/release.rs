@@ -13,6 +13,7 @@ use crate::installs::install_python_packages;
 const CRATES: &[&str] = &[
     "toolmend-json",
     "toolmend",
+    "toolmend-dialect-files",
     "toolmend-protocol",
     "toolmend-journal",
     "toolmend-batch",

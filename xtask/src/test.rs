@@ -36,8 +36,13 @@ pub(crate) fn run() -> Result<(), TaskError> {
         "-D",
         "warnings",
     ]))?;
-    // Lints and tests enable every feature, but most people build with none.
-    run_command(&mut cargo_command(&["check", "--package", "toolmend"]))?;
+    // Lints and tests enable every feature, but most people build with none, or with the gateway alone.
+    for features in [&[][..], &["--features", "toolmend-cli/serve"]] {
+        let lint = ["clippy", "--package", "toolmend-cli", "--", "-D", "warnings"];
+        let (command, rest) = lint.split_at(3);
+        run_command(cargo_command(command).args(features).args(rest))?;
+    }
+    run_command(&mut cargo_command(&["test", "--package", "toolmend-cli", "--test", "missing"]))?;
     run_command(cargo_command(&["test", "--all-features", "--no-fail-fast"]).args(TESTED_TOGETHER))?;
     // Real clients find what our own tests do not cover.
     clients::run()?;

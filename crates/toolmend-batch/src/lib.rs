@@ -33,20 +33,34 @@
 
 pub mod protocol;
 
+#[cfg(feature = "files")]
 mod buffers;
+#[cfg(feature = "files")]
 mod counts;
+#[cfg(feature = "files")]
 mod failure;
+#[cfg(feature = "files")]
 mod format;
+#[cfg(feature = "files")]
 mod job;
+#[cfg(feature = "files")]
 mod judge;
+#[cfg(feature = "files")]
 mod layout;
+#[cfg(feature = "files")]
 mod plan;
+#[cfg(feature = "files")]
 mod read;
+#[cfg(feature = "files")]
 mod report;
+#[cfg(feature = "files")]
 mod run;
+#[cfg(feature = "files")]
 mod table;
+#[cfg(feature = "files")]
 mod write;
 
+#[cfg(feature = "files")]
 pub use crate::{
     counts::{CallCounts, OUTCOMES, ToolCounts},
     failure::Failure,

@@ -14,24 +14,27 @@ const PURGE_DELAY: mi_option_t = 15;
 ///
 /// A run over files needs the same megabytes again and again. Returning them to the system and getting them back, cleared page by
 /// page, took up to a fifth of a run and did not lower its peak. Call this before other threads start.
+#[cfg(feature = "files")]
 pub(crate) fn keep_freed_memory() {
     // SAFETY: every number is a valid value of this option, and no other thread exists that could read it at the same time.
     unsafe { mi_option_set(PURGE_DELAY, -1) }
 }
 
 /// How long a server keeps freed memory, in milliseconds.
+#[cfg(feature = "serve")]
 const SERVER_PURGE_DELAY: std::ffi::c_long = 100;
 
 /// Returns freed memory to the system soon.
 ///
 /// The peak of a server is what its clients make it hold at the same time. Memory that others have just given back would count
 /// twice. Call this before other threads start.
+#[cfg(feature = "serve")]
 pub(crate) fn return_freed_memory_soon() {
     // SAFETY: as above.
     unsafe { mi_option_set(PURGE_DELAY, SERVER_PURGE_DELAY) }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "files", feature = "serve"))]
 mod tests {
     use super::*;
     use libmimalloc_sys::mi_option_get;

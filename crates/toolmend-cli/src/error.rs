@@ -24,9 +24,13 @@ pub(crate) enum CommandError {
     /// The gateway, or the program that it runs with, cannot be started.
     Serve(String),
     /// The journal cannot be read, or does not have the entry.
+    #[cfg(feature = "serve")]
     Journal(String),
     /// Files cannot be cleaned.
     Clean(String),
+    /// This build lacks a feature.
+    #[cfg(not(all(feature = "files", feature = "serve", feature = "template")))]
+    Missing(String),
 }
 
 impl CommandError {
@@ -41,6 +45,7 @@ impl CommandError {
     }
 
     /// The journal cannot be read.
+    #[cfg(feature = "serve")]
     pub(crate) fn journal(reason: impl fmt::Display) -> Self {
         CommandError::Journal(reason.to_string())
     }
@@ -68,10 +73,13 @@ impl fmt::Display for CommandError {
                 write!(f, "cannot replace {name}, which is unchanged: {source}")
             }
             CommandError::Write(source) => write!(f, "cannot write the output: {source}"),
-            CommandError::Dialects(message)
-            | CommandError::Serve(message)
-            | CommandError::Journal(message)
-            | CommandError::Clean(message) => f.write_str(message),
+            CommandError::Dialects(message) | CommandError::Serve(message) | CommandError::Clean(message) => {
+                f.write_str(message)
+            }
+            #[cfg(feature = "serve")]
+            CommandError::Journal(message) => f.write_str(message),
+            #[cfg(not(all(feature = "files", feature = "serve", feature = "template")))]
+            CommandError::Missing(message) => f.write_str(message),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 #![deny(unsafe_code)]
 
+#[cfg(any(feature = "files", feature = "serve"))]
 mod allocator;
 mod batch;
 mod call;
@@ -10,11 +11,16 @@ mod diff;
 mod error;
 mod fix;
 mod input;
+#[cfg(feature = "serve")]
 mod journal;
 mod mcp;
+#[cfg(not(all(feature = "files", feature = "serve", feature = "template")))]
+mod missing;
 mod options;
 mod repairs;
+#[cfg(feature = "serve")]
 mod run;
+#[cfg(feature = "serve")]
 mod serve;
 mod terminal;
 
@@ -43,9 +49,21 @@ enum Command {
     Batch(batch::BatchArgs),
     Repairs(repairs::RepairsArgs),
     Dialects(dialects::DialectsArgs),
+    #[cfg(feature = "serve")]
     Serve(Box<serve::ServeArgs>),
+    #[cfg(feature = "serve")]
     Run(Box<run::RunArgs>),
+    #[cfg(feature = "serve")]
     Journal(journal::JournalArgs),
+    /// Serve the gateway (not in this build).
+    #[cfg(not(feature = "serve"))]
+    Serve(missing::MissingArgs),
+    /// Run a program with a gateway of its own (not in this build).
+    #[cfg(not(feature = "serve"))]
+    Run(missing::MissingArgs),
+    /// Read the journal of the gateway (not in this build).
+    #[cfg(not(feature = "serve"))]
+    Journal(missing::MissingArgs),
     Mcp(mcp::McpArgs),
 }
 
@@ -67,9 +85,16 @@ fn run_command(command: &Command) -> Result<ExitCode, CommandError> {
         Command::Batch(args) => batch::run(args),
         Command::Repairs(args) => repairs::run(args),
         Command::Dialects(args) => dialects::run(args),
+        #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(args),
+        #[cfg(feature = "serve")]
         Command::Run(args) => run::run(args),
+        #[cfg(feature = "serve")]
         Command::Journal(args) => journal::run(args),
+        #[cfg(not(feature = "serve"))]
+        Command::Serve(_) | Command::Run(_) | Command::Journal(_) => {
+            Err(missing::error("the gateway", "serve"))
+        }
         Command::Mcp(args) => mcp::run(args),
     }
 }

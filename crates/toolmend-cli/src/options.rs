@@ -4,10 +4,14 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use serde::de::DeserializeOwned;
-use serde::de::value::{Error, StrDeserializer};
+#[cfg(feature = "serve")]
+use serde::de::{
+    DeserializeOwned,
+    value::{Error, StrDeserializer},
+};
 use toolmend::{Calls, CustomDialects, Finish, Limits, Policy, Preset, RepairKind};
-use toolmend_gateway::{learn_template, name_of_template};
+#[cfg(feature = "template")]
+use toolmend_dialect_files::{learn_template, name_of_template};
 
 use crate::error::CommandError;
 
@@ -88,11 +92,19 @@ pub(crate) struct CustomDialectArgs {
 
 impl CustomDialectArgs {
     pub(crate) fn read(&self) -> Result<CustomDialects, CommandError> {
-        let custom = self.dialects.as_deref().map(toolmend_gateway::read_dialects).transpose();
+        let custom = self.dialects.as_deref().map(toolmend_dialect_files::read_dialects).transpose();
         let custom = custom.map(Option::unwrap_or_default).map_err(CommandError::dialects)?;
         let Some(path) = self.template.as_deref() else { return Ok(custom) };
-        let learned = learn_template(path, &name_of_template(path)).map_err(CommandError::dialects)?;
-        custom.with(learned.dialects()).map_err(CommandError::dialects)
+        #[cfg(not(feature = "template"))]
+        return Err(crate::missing::error(
+            &format!("a reader of templates such as {}", path.display()),
+            "template",
+        ));
+        #[cfg(feature = "template")]
+        {
+            let learned = learn_template(path, &name_of_template(path)).map_err(CommandError::dialects)?;
+            custom.with(learned.dialects()).map_err(CommandError::dialects)
+        }
     }
 }
 
@@ -116,6 +128,7 @@ pub(crate) fn parse_preset() -> impl TypedValueParser<Value = Preset> {
 }
 
 /// Accepts these names, and reads them as the configuration file does.
+#[cfg(feature = "serve")]
 pub(crate) fn parse_setting<T>(
     names: impl IntoIterator<Item = impl Into<PossibleValue>>,
 ) -> impl TypedValueParser<Value = T>

@@ -14,6 +14,7 @@ pub(crate) fn print_message(message: &str) {
 }
 
 /// Returns a text in which control characters are escaped, so that it stays on its line and cannot change the terminal.
+#[cfg(feature = "serve")]
 pub(crate) fn escape_controls(text: &str) -> std::borrow::Cow<'_, str> {
     let is_unsafe =
         |char: char| char.is_control() || matches!(char, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
@@ -26,6 +27,7 @@ pub(crate) fn escape_controls(text: &str) -> std::borrow::Cow<'_, str> {
     text.chars().map(escape).collect::<String>().into()
 }
 
+#[cfg(feature = "serve")]
 #[test]
 fn control_characters_are_escaped() {
     assert_eq!(escape_controls("a b ü"), "a b ü");

@@ -40,8 +40,8 @@ pub use toolmend_protocol::Protocol;
 
 pub use crate::config::{
     ClientKey, Config, ConfigError, JournalConfig, RefusalMode, RepairSettings, RequestLimits, Secret,
-    StreamMode, TlsConfig, ToolMode, TruncationMode, Upstream, learn_template, name_of_template,
-    parse_listen_address, parse_protocol_or_auto, protocol_setting_names, read_dialects,
+    StreamMode, TlsConfig, ToolMode, TruncationMode, Upstream, parse_listen_address, parse_protocol_or_auto,
+    protocol_setting_names,
 };
 pub use crate::demo::{DEMO_MODEL, start_demo};
 pub use crate::observe::CallCounts;

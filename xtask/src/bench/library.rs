@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: measures the library against its targets and against other repairers.
 
+use crate::builds::DIST;
 use crate::command::{TaskError, cargo_command, run_command, workspace_root};
 
 /// Other parsers of streams. They are a program of their own because they depend on several hundred crates.
@@ -17,7 +18,7 @@ pub(crate) fn run(gate: bool) -> Result<(), TaskError> {
     )?;
     let program =
         target.join("release/toolmend-stream-peers").with_extension(std::env::consts::EXE_EXTENSION);
-    let mut bench = cargo_command(&["run", "--release", "--package", "toolmend-bench", "--"]);
+    let mut bench = cargo_command(&["run", "--profile", DIST, "--package", "toolmend-bench", "--"]);
     bench.env("TOOLMEND_STREAM_PEERS", program);
     run_command(if gate { bench.arg("--gate") } else { &mut bench })
 }

@@ -15,6 +15,7 @@ use toolmend::{Encoding, Finish, Verdict};
 pub use self::answer::Answer;
 use self::record::{BadRecord, Record, Task};
 use self::rules::NotedVerdict;
+#[cfg(feature = "files")]
 pub(crate) use self::rules::{CompiledSchema, NO_TOOLS, UNCONSTRAINED};
 pub use self::rules::{Rules, Tools};
 

@@ -130,6 +130,7 @@ impl Rules {
     }
 
     /// Returns the tools of the whole run.
+    #[cfg(feature = "files")]
     pub(crate) fn shared_tools(&self) -> Option<&Arc<Tools>> {
         self.shared.as_ref()
     }

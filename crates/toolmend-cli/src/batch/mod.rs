@@ -2,8 +2,12 @@
 //! `--out`.
 
 mod args;
+#[cfg(feature = "files")]
 mod clean;
+#[cfg(feature = "files")]
+mod clean_args;
 mod line_chunks;
+#[cfg(feature = "files")]
 mod progress;
 
 use std::io::{self, IsTerminal, Write};
@@ -23,7 +27,10 @@ use crate::input::Input;
 /// Runs the command.
 pub(crate) fn run(args: &BatchArgs) -> Result<ExitCode, CommandError> {
     match (&args.clean.out, args.files.as_slice()) {
+        #[cfg(feature = "files")]
         (Some(out), _) => clean::run(args, out),
+        #[cfg(not(feature = "files"))]
+        (Some(_), _) => Err(crate::missing::error("what cleans whole files", "files")),
         (None, [file]) => answer_records(args, file),
         (None, files) => Err(CommandError::Clean(format!(
             "expected one file of records, found {}; use --out to clean several files",

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use indicatif::{HumanBytes, HumanDuration, ProgressBar, ProgressStyle};
 use toolmend_batch::Progress;
 
-use super::args::ProgressMode;
+use super::clean_args::ProgressMode;
 
 /// The time between two lines.
 const LINE_INTERVAL: Duration = Duration::from_secs(5);

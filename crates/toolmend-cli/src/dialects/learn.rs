@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use toolmend::LearnedDialect;
-use toolmend_gateway::{learn_template, name_of_template};
+use toolmend_dialect_files::{learn_template, name_of_template};
 
 use crate::error::CommandError;
 

@@ -1,5 +1,6 @@
 //! `toolmend dialects`: shows the table of dialects that the library uses.
 
+#[cfg(feature = "template")]
 mod learn;
 
 use std::io::{self, Write};
@@ -28,7 +29,11 @@ pub(crate) struct DialectsArgs {
 
 #[derive(Debug, Subcommand)]
 enum DialectsCommand {
+    #[cfg(feature = "template")]
     Learn(learn::LearnArgs),
+    /// Learn how a model writes calls from its chat template (not in this build).
+    #[cfg(not(feature = "template"))]
+    Learn(crate::missing::MissingArgs),
 }
 
 /// A row of the table as JSON.
@@ -45,8 +50,13 @@ struct Row {
 
 /// Runs the command.
 pub(crate) fn run(args: &DialectsArgs) -> Result<ExitCode, CommandError> {
+    #[cfg(feature = "template")]
     if let Some(DialectsCommand::Learn(args)) = &args.command {
         return learn::run(args);
+    }
+    #[cfg(not(feature = "template"))]
+    if args.command.is_some() {
+        return Err(crate::missing::error("a reader of chat templates", "template"));
     }
     let custom = args.dialects.read()?;
     let rows: Vec<Row> = custom.rows().chain(toolmend::dialects()).map(Row::new).collect();

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer, Serialize as _};
 
+use toolmend_dialect_files::DialectFileError;
 use toolmend_protocol::{Protocol, UnknownProtocol};
 
 use super::Config;
@@ -39,6 +40,12 @@ impl fmt::Display for ConfigError {
 }
 
 impl std::error::Error for ConfigError {}
+
+impl From<DialectFileError> for ConfigError {
+    fn from(error: DialectFileError) -> Self {
+        ConfigError::new(error.to_string())
+    }
+}
 
 pub(super) fn read(path: &Path) -> Result<Config, ConfigError> {
     match std::fs::read_to_string(path) {

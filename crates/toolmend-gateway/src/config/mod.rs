@@ -2,14 +2,12 @@
 //!
 //! This module reads, checks and writes settings. It never acts on them.
 
-mod dialects;
 mod file;
 mod journal;
 mod keys;
 mod limits;
 mod listen;
 mod repairs;
-mod template;
 mod tls;
 
 use std::net::SocketAddr;
@@ -19,15 +17,15 @@ use serde::{Deserialize, Serialize};
 use toolmend::{Calls, Capabilities, Preset};
 use toolmend_protocol::Protocol;
 
-pub use self::dialects::read_dialects;
+pub(crate) use self::file::hide_password;
+#[cfg(feature = "otel")]
+pub(crate) use self::file::split_user_info;
 pub use self::file::{ConfigError, parse_protocol_or_auto, protocol_setting_names};
-pub(crate) use self::file::{hide_password, split_user_info};
 pub use self::journal::JournalConfig;
 pub use self::keys::ClientKey;
 pub use self::limits::RequestLimits;
 pub use self::listen::parse_listen_address;
 pub use self::repairs::RepairSettings;
-pub use self::template::{learn_template, name_of_template};
 pub use self::tls::TlsConfig;
 
 /// When the arguments of calls are sent in streams.

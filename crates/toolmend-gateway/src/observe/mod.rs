@@ -10,6 +10,10 @@ pub(crate) mod journal;
 mod labels;
 mod limits;
 mod metrics;
+#[cfg(not(feature = "otel"))]
+#[path = "no_traces.rs"]
+mod trace;
+#[cfg(feature = "otel")]
 mod trace;
 mod traffic;
 

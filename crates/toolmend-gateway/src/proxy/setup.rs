@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use toolmend_dialect_files::{learn_template, name_of_template, read_dialects};
+
 use super::client_keys::ClientKeys;
-use crate::config::{
-    Config, ConfigError, TlsConfig, Upstream, learn_template, name_of_template, read_dialects,
-};
+use crate::config::{Config, ConfigError, TlsConfig, Upstream};
 use crate::http::Client;
 use crate::mend::ToolCache;
 use crate::observe::Observer;

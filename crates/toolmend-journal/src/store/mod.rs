@@ -7,6 +7,7 @@ mod charts;
 mod database;
 mod hash;
 mod lists;
+#[cfg(feature = "postgres")]
 mod postgres;
 mod prune;
 mod sqlite;
@@ -18,6 +19,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use self::database::{Database, DatabaseResult};
+#[cfg(feature = "postgres")]
 use self::postgres::Postgres;
 use self::sqlite::Sqlite;
 pub(crate) use self::write::CleanCalls;
@@ -93,6 +95,14 @@ impl Store {
             Location::Sqlite(path) => {
                 Sqlite::open(path, create).map(|database| Box::new(database) as Box<dyn Database>)
             }
+            #[cfg(not(feature = "postgres"))]
+            Location::Postgres(_) => {
+                return Err(Error::new(
+                    location,
+                    "this build has no PostgreSQL; use one with the feature `postgres`, or a file",
+                ));
+            }
+            #[cfg(feature = "postgres")]
             Location::Postgres(url) => {
                 Postgres::open(url).map(|database| Box::new(database) as Box<dyn Database>)
             }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use toolmend::{ChatTemplate, LearnedDialect};
 
-use super::ConfigError;
+use crate::error::DialectFileError;
 
 /// The file with the names of special tokens, and in older models the template.
 const TOKENIZER_CONFIG: &str = "tokenizer_config.json";
@@ -18,14 +18,13 @@ const TEMPLATES: &[&str] = &["additional_chat_templates/tool_use.jinja", "chat_t
 /// # Errors
 /// If the files cannot be read, or nothing can be learned from them. The message shows what was written and how it was
 /// read.
-pub fn learn_template(path: &Path, name: &str) -> Result<LearnedDialect, ConfigError> {
-    read_template(path)?.learn(name).map_err(|error| ConfigError::at(path, error.to_string()))
+pub fn learn_template(path: &Path, name: &str) -> Result<LearnedDialect, DialectFileError> {
+    read_template(path)?.learn(name).map_err(|error| DialectFileError::new(path, error))
 }
 
-fn read_template(path: &Path) -> Result<ChatTemplate, ConfigError> {
-    let read =
-        |path: &Path| fs::read_to_string(path).map_err(|error| ConfigError::at(path, error.to_string()));
-    let unusable = |error: toolmend::TemplateError| ConfigError::at(path, error.to_string());
+fn read_template(path: &Path) -> Result<ChatTemplate, DialectFileError> {
+    let read = |path: &Path| fs::read_to_string(path).map_err(|error| DialectFileError::new(path, error));
+    let unusable = |error: toolmend::TemplateError| DialectFileError::new(path, error);
     let is_json = path.extension().is_some_and(|extension| extension == "json");
     if !path.is_dir() && !is_json {
         let config = path.with_file_name(TOKENIZER_CONFIG);
@@ -51,8 +50,8 @@ fn read_template(path: &Path) -> Result<ChatTemplate, ConfigError> {
 ///
 /// ```
 /// use std::path::Path;
-/// assert_eq!(toolmend_gateway::name_of_template(Path::new("Acme-7B/tokenizer_config.json")), "acme_7b");
-/// assert_eq!(toolmend_gateway::name_of_template(Path::new("acme.jinja")), "acme");
+/// assert_eq!(toolmend_dialect_files::name_of_template(Path::new("Acme-7B/tokenizer_config.json")), "acme_7b");
+/// assert_eq!(toolmend_dialect_files::name_of_template(Path::new("acme.jinja")), "acme");
 /// ```
 pub fn name_of_template(path: &Path) -> String {
     let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
