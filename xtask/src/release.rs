@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::command::{TaskError, capture_output, cargo_command, print_line, run_command, workspace_root};
-use crate::files::{cache_folder, list_files};
+use crate::files::{cache_folder, list_files, read_file};
 use crate::installs::install_python_packages;
 
 /// The crates that are published, those that others depend on first.
@@ -36,6 +36,9 @@ const FORMATS: &[(&str, &str)] = &[
 /// A list of links, which has another format than the forms next to it.
 const NOT_A_FORM: &str = "config.yml";
 
+/// The licences, which every crate has a copy of: a link would be packed as the path that it names.
+const LICENCES: &[&str] = &["LICENSE-MIT", "LICENSE-APACHE"];
+
 /// Runs every check.
 pub(crate) fn check() -> Result<(), TaskError> {
     check_crates()?;
@@ -53,6 +56,12 @@ fn check_crates() -> Result<(), TaskError> {
             return Err(TaskError(format!(
                 "the package of {name} has no {missing}; see `include` in its Cargo.toml"
             )));
+        }
+        let folder = workspace_root().join("crates").join(name);
+        for licence in LICENCES {
+            if read_file(&folder.join(licence))? != read_file(&workspace_root().join(licence))? {
+                return Err(TaskError(format!("crates/{name}/{licence} is not the licence; copy {licence}")));
+            }
         }
     }
     let mut package = cargo_command(&["package", "--quiet", "--no-verify", "--allow-dirty"]);
