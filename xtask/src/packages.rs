@@ -53,6 +53,7 @@ pub(crate) fn run() -> Result<(), TaskError> {
         "--cache-dir",
         "target/packages/mypy",
         "crates/toolmend-python/python/toolmend/__init__.py",
+        "crates/toolmend-python/python/toolmend/json_repair.py",
         "crates/toolmend-python/tests/test_loads.py",
         "crates/toolmend-python/tests/test_mender.py",
     ]))?;

@@ -51,6 +51,7 @@ def test_a_refusal_is_a_json_decode_error() -> None:
     with pytest.raises(json.JSONDecodeError, match="cut off") as refusal:
         toolmend.loads('{"a": "b')
     assert isinstance(refusal.value, toolmend.MendError)
+    assert refusal.value.pos == 6, "where the string begins that has no end"
     verdict = refusal.value.verdict
     assert (verdict.outcome, verdict.cut, verdict.arguments, bool(verdict)) == ("truncated", "/a", None, False)
 

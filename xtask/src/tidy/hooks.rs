@@ -11,6 +11,9 @@ const NODE_TESTS: &str = "crates/toolmend-node/tests/";
 /// Data engines. They run in `cargo xtask cluster` and are described with the other ways to clean many calls.
 const ENGINES: [&str; 4] = ["duckdb", "polars", "ray", "spark"];
 
+/// Interfaces of other packages. They need no framework, and the page of their language describes them.
+const REPLACEMENTS: [&str; 1] = ["json_repair"];
+
 /// Returns the files that are missing for a hook.
 pub(super) fn check_hooks(tree: &Tree) -> Vec<String> {
     let mut problems = check_python(tree);
@@ -34,6 +37,9 @@ fn check_python(tree: &Tree) -> Vec<String> {
                 problems.push(format!("{module}: no script in {folder} uses `{import}`"));
             }
             problems.extend(check_page(tree, &module, "docs/scale.md", &import));
+        } else if REPLACEMENTS.contains(name) {
+            problems.extend(check_file(tree, &module, &format!("{PYTHON_TESTS}test_{name}.py")));
+            problems.extend(check_page(tree, &module, "docs/python.md", &import));
         } else {
             problems.extend(check_file(tree, &module, &format!("{PYTHON_TESTS}hooks/test_{name}.py")));
             problems.extend(check_page(tree, &module, "docs/hooks.md", &import));

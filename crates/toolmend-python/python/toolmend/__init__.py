@@ -1,11 +1,15 @@
 """Mend the tool calls that language models get nearly right, or refuse them with a reason."""
 
+from importlib.metadata import version as _version
+
 from toolmend._column import mend_column
 from toolmend._mender import Mender
 from toolmend._native import Call, Event, Repair, Stream, Turn, Verdict, Violation, dialects
 from toolmend._policy import Policy
 from toolmend._schema import schema_of
 from toolmend._text import MendError, fix, load, loads
+
+__version__ = _version("toolmend")
 
 __all__ = [
     "Call",
@@ -18,6 +22,7 @@ __all__ = [
     "Turn",
     "Verdict",
     "Violation",
+    "__version__",
     "dialects",
     "fix",
     "load",

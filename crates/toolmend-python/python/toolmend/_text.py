@@ -19,8 +19,19 @@ class MendError(json.JSONDecodeError):
     """
 
     def __init__(self, verdict: _native.Verdict, text: str) -> None:
-        super().__init__(verdict.feedback or verdict.message or "not JSON", text, 0)
+        super().__init__(verdict.feedback or verdict.message or "not JSON", text, _find_first_error(text))
         self.verdict = verdict
+
+
+def _find_first_error(text: str) -> int:
+    """Returns where the text stops being JSON, as ``json.loads`` sees it. Valid text may be refused too, by a schema."""
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        return error.pos
+    except RecursionError:
+        pass
+    return 0
 
 
 @lru_cache(maxsize=256)
