@@ -29,6 +29,8 @@ function parse(text, schema, options) {
   // The second argument of `JSON.parse` is a function.
   const reviver = typeof schema === 'function' && !schema['~standard'] ? schema : undefined;
   const fixer = fixerFor(reviver ? undefined : schema, options);
+  // What is not text is an error where it is one for `JSON.parse`.
+  if (typeof text !== 'string') JSON.parse(text);
   const input = typeof text === 'string' ? text : String(text);
   const mended = fixer.parse(input);
   if (mended === undefined) throw new MendError(fix(input, reviver ? undefined : schema, options));

@@ -25,6 +25,11 @@ test('valid text gives the value of JSON.parse', () => {
   assert.deepEqual(parse('{"a": 1}', (key, value) => (key === 'a' ? value + 1 : value)), { a: 2 });
 });
 
+test('what is not text is what it is for JSON.parse', () => {
+  for (const value of [undefined, { a: 1 }, [[]], Symbol.iterator]) assert.throws(() => parse(value));
+  for (const value of [null, 1, true, [1]]) assert.deepEqual(parse(value), JSON.parse(value));
+});
+
 test('broken JSON is read', () => {
   assert.deepEqual(parse("```json\n{'a': True, b: [1, 2,], // c\n}\n```"), { a: true, b: [1, 2] });
   assert.deepEqual(parse('{"path": "a", "limit": "3"}', SCHEMA), { path: 'a', limit: 3 });

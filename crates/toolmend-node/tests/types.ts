@@ -3,6 +3,8 @@
 import { generateText, type LanguageModel } from 'ai';
 import { MendError, Mender, createStream, fix, parse, turn, type StreamEvent, type Verdict } from 'toolmend';
 import { prepareStep, repairToolCall } from 'toolmend/ai-sdk';
+import { JSONRepairError, jsonrepair } from 'toolmend/jsonrepair';
+import { jsonrepairTransform } from 'toolmend/jsonrepair/stream';
 import { z } from 'zod';
 
 const value: { a: number } = parse<{ a: number }>("{'a': 1}", z.object({ a: z.number() }));
@@ -18,6 +20,9 @@ const texts = events.map((event) => (event.type === 'call-end' ? event.call.raw 
 const transformed: ReadableStream<StreamEvent> = new ReadableStream<string>().pipeThrough(createStream().transform());
 export const repaired = (model: LanguageModel) =>
   generateText({ model, prompt: '', experimental_repairToolCall: repairToolCall, prepareStep });
+export const mended: string = jsonrepair('{a: 1}');
+export const position = (error: unknown) => (error instanceof JSONRepairError ? error.position : 0);
+export const piped = process.stdin.pipe(jsonrepairTransform({ bufferSize: 1024 }));
 export { MendError, a, answered, fix, kinds, names, outcome, texts, transformed, value };
 // @ts-expect-error a policy has one of four names
 fix('1', undefined, { policy: 'bold' });

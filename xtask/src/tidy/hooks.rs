@@ -12,7 +12,7 @@ const NODE_TESTS: &str = "crates/toolmend-node/tests/";
 const ENGINES: [&str; 4] = ["duckdb", "polars", "ray", "spark"];
 
 /// Interfaces of other packages. They need no framework, and the page of their language describes them.
-const REPLACEMENTS: [&str; 1] = ["json_repair"];
+const REPLACEMENTS: [&str; 2] = ["json_repair", "jsonrepair"];
 
 /// Returns the files that are missing for a hook.
 pub(super) fn check_hooks(tree: &Tree) -> Vec<String> {
@@ -66,8 +66,11 @@ fn check_node(tree: &Tree) -> Vec<String> {
         for extension in ["cjs", "mjs", "d.cts", "d.mts"] {
             problems.extend(check_file(tree, &module, &format!("{NODE_MODULES}{name}.{extension}")));
         }
-        problems.extend(check_file(tree, &module, &format!("{NODE_TESTS}{name}.test.mjs")));
-        problems.extend(check_page(tree, &module, "docs/hooks.md", &format!("toolmend/{name}")));
+        // A part of an entry point is tested with the rest of it.
+        let whole = name.split('/').next().unwrap_or(name);
+        problems.extend(check_file(tree, &module, &format!("{NODE_TESTS}{whole}.test.mjs")));
+        let page = if REPLACEMENTS.contains(&whole) { "docs/node.md" } else { "docs/hooks.md" };
+        problems.extend(check_page(tree, &module, page, &format!("toolmend/{name}")));
     }
     problems
 }

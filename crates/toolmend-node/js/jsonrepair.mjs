@@ -1,0 +1,3 @@
+import replacement from './jsonrepair.cjs';
+
+export const { JSONRepairError, jsonrepair } = replacement;

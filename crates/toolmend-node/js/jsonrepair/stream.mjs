@@ -1,0 +1,3 @@
+import replacement from './stream.cjs';
+
+export const { jsonrepairTransform } = replacement;
