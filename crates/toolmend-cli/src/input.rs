@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use crate::error::CommandError;
+use crate::terminal::print_message;
 
 /// One input of a command. The path `-` is standard input.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +30,13 @@ impl Input {
     /// Opens the input. Returns the number of bytes as well if it is known.
     pub(crate) fn open(&self) -> Result<(Box<dyn Read + Send>, Option<u64>), CommandError> {
         match self {
-            Input::Stdin => Ok((Box::new(io::stdin()), stdin_length())),
+            Input::Stdin => {
+                // Otherwise the program seems to hang.
+                if io::stdin().is_terminal() {
+                    print_message("reading from the terminal; end with Ctrl-D, or name a file");
+                }
+                Ok((Box::new(io::stdin()), stdin_length()))
+            }
             Input::File(path) => {
                 let file = File::open(path).map_err(|source| self.read_error(source))?;
                 let metadata = file.metadata().map_err(|source| self.read_error(source))?;

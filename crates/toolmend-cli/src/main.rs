@@ -6,6 +6,7 @@
 mod allocator;
 mod batch;
 mod call;
+mod completions;
 mod dialects;
 mod diff;
 mod error;
@@ -26,7 +27,7 @@ mod terminal;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::error::{CommandError, EXIT_FAILURE};
 
@@ -65,6 +66,8 @@ enum Command {
     #[cfg(not(feature = "serve"))]
     Journal(missing::MissingArgs),
     Mcp(mcp::McpArgs),
+    Completions(completions::CompletionsArgs),
+    Man(completions::ManArgs),
 }
 
 fn main() -> ExitCode {
@@ -96,5 +99,7 @@ fn run_command(command: &Command) -> Result<ExitCode, CommandError> {
             Err(missing::error("the gateway", "serve"))
         }
         Command::Mcp(args) => mcp::run(args),
+        Command::Completions(args) => completions::write_completions(Cli::command(), args),
+        Command::Man(args) => completions::write_pages(Cli::command(), args),
     }
 }

@@ -45,6 +45,10 @@ A record is one of:
   {\"id\":…, \"json\":\"<text>\", \"schema\":{…}}
   {\"id\":…, \"tool\":\"<name>\", \"arguments\":\"<text>\" or a value, \"tools\":[…] or \"schema\":{…},
    \"finish_reason\":\"…\"}
+  {\"id\":…, \"text\":\"<model output>\", \"tools\":[…], \"dialect\":\"auto\" or a name, \"model\":\"…\",
+   \"finish_reason\":\"…\", \"reasoning_open\":true, \"tool_choice\":…, \"response_format\":{…},
+   \"parallel_tool_calls\":false}
+  {\"id\":…, \"chunks\":[\"<piece>\", …], …}, which is the same in pieces
 A line that is not a record is answered with {\"id\":…, \"error\":\"…\"}, and the run continues.
 
 Layouts of files:
