@@ -28,6 +28,7 @@ mod servers;
 mod siege;
 mod test;
 mod tidy;
+mod timings;
 
 use std::process::ExitCode;
 
@@ -63,6 +64,7 @@ Commands:
   cluster              compare Spark, Ray, DuckDB and Polars with the command, row by row
   postgres             test the journal on a real PostgreSQL
   release --check      pack every crate, and check the files that deploy the gateway
+  timings              measure how long it takes to build what people build, from nothing
   docs                 write the pages that are generated from the code";
 
 fn main() -> ExitCode {
@@ -98,6 +100,7 @@ fn main() -> ExitCode {
         ["cluster"] => cluster::run(),
         ["postgres"] => postgres::run(),
         ["release", "--check"] => release::check(),
+        ["timings"] => timings::run(),
         ["docs"] => docs::run(),
         ["help" | "--help" | "-h"] => {
             print_line(USAGE);
