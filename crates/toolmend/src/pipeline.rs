@@ -12,7 +12,7 @@ use crate::json::tree::Tree;
 use crate::json::value::{self, SERDE_DEPTH};
 use crate::patch::Patch;
 use crate::policy::{Policy, Preset};
-use crate::repair::{Layer, Repair};
+use crate::repair::{Layer, Repair, RepairKind};
 use crate::report;
 use crate::schema::Schema;
 use crate::schema::guide::Guide;
@@ -254,6 +254,14 @@ impl Task<'_> {
             repairs.extend(verdict.repairs);
             values.push(verdict.text.into_owned());
         }
+        // A server that repeats growing arguments sends the same call again and again.
+        // Case: syntax/growing-arguments
+        let read: Vec<Value> = values.iter().filter_map(|value| serde_json::from_str(value).ok()).collect();
+        let grows = read.windows(2).any(|pair| extends(&pair[1], &pair[0]));
+        if grows {
+            let message = "a value repeats the one before it, with more members".to_owned();
+            return Verdict { values, ..refuse(text, Reason::Ambiguous, message) };
+        }
         if self.tool.is_some() && !words_between {
             Verdict { values, ..Verdict::mended(text.to_owned(), repairs) }
         } else {
@@ -332,8 +340,37 @@ impl Task<'_> {
         if repairs.is_empty() {
             return Verdict::clean(input);
         }
+        if let Some(message) = find_conflict(&text, &repairs) {
+            return refuse(input, Reason::Ambiguous, message.to_owned());
+        }
         Verdict::mended(text, repairs)
     }
+}
+
+/// Why repairs that are right one by one are wrong together, or for a value that is written twice.
+fn find_conflict(text: &str, repairs: &[Repair]) -> Option<&'static str> {
+    let has = |kind| repairs.iter().any(|repair| repair.kind == kind);
+    // A comment in an object that becomes the text of a file is part of that text.
+    // Case: shape/comment-in-an-object-that-is-text
+    if has(RepairKind::ContainerToText) && has(RepairKind::CommentRemoved) {
+        return Some("a comment may be part of the text");
+    }
+    // `[path]` is a placeholder where no list is wanted.
+    // Case: shape/placeholder-in-brackets
+    let of = |kind| repairs.iter().filter(move |repair| repair.kind == kind);
+    let quotes = |path: &str| of(RepairKind::ValueQuoted).any(|quoted| quoted.path == path);
+    if of(RepairKind::ElementUnwrapped).any(|unwrapped| quotes(&unwrapped.path)) {
+        return Some("a word in brackets is a placeholder or a list");
+    }
+    // A client that reads a key twice takes one value and drops the other.
+    // Case: syntax/key-twice-with-other-values
+    syntax::has_contradicting_keys(text).then_some("an object has the same key twice, with different values")
+}
+
+/// Whether one value has all members of another, with the same values, and more.
+fn extends(value: &Value, other: &Value) -> bool {
+    let (Value::Object(value), Value::Object(other)) = (value, other) else { return false };
+    value.len() > other.len() && other.iter().all(|(key, member)| value.get(key) == Some(member))
 }
 
 /// Whether the value had to be changed to fit its schema.

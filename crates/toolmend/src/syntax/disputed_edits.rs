@@ -5,11 +5,13 @@
 //! bracket that has nothing between itself and its partner. Then no edit is the answer. The rules look at the text and at the
 //! edits, never at the schema, apart from objects that it does not declare.
 
+use super::value_form::{self, ValueForm};
 use super::withdrawn_call::{first_part, last_part};
 use super::{MendedText, ReadContext};
 use crate::json::tree::{Kind, Tree};
 use crate::patch::{Edit, Patch};
 use crate::repair::RepairKind;
+use crate::schema::guide::SchemaPosition;
 
 /// More text than this on either side of an edit is not searched.
 const NEARBY: usize = 1024;
@@ -18,6 +20,7 @@ const NEARBY: usize = 1024;
 struct Edited<'a> {
     text: &'a str,
     edits: &'a [Edit],
+    context: &'a ReadContext<'a>,
 }
 
 /// One rule, and what a refusal says.
@@ -48,7 +51,7 @@ pub(super) fn find_dispute(
 ) -> Option<&'static str> {
     let mut current = std::borrow::Cow::Borrowed(text);
     for (index, patch) in mended.layers.iter().enumerate() {
-        let edited = Edited { text: &current, edits: patch.edits() };
+        let edited = Edited { text: &current, edits: patch.edits(), context };
         if let Some(rule) = RULES.iter().find(|rule| (rule.disputes)(&edited)) {
             return Some(rule.message);
         }
@@ -117,7 +120,7 @@ fn strip_trivia(text: &str) -> &str {
 // Case: syntax/stray-character-beside-a-quote
 fn moves_stray_character(edited: &Edited<'_>) -> bool {
     let is_stray =
-        |ch: char| !ch.is_alphanumeric() && !ch.is_ascii_whitespace() && !"\"'\\_,:{}[]".contains(ch);
+        |ch: char| !ch.is_ascii_alphanumeric() && !ch.is_ascii_whitespace() && !"\"'\\_,:{}[]".contains(ch);
     let mut swapped = edited.of(RepairKind::MarksSwapped).map(|edit| &edited.text[edit.start..edit.end]);
     // A path may have lost its first mark to the other side of its opening quote.
     swapped.any(|marks| marks.contains('"') && marks.contains(is_stray) && !marks.starts_with(['/', '.']))
@@ -186,16 +189,32 @@ fn closes_after_escaped_quote(edited: &Edited<'_>) -> bool {
     })
 }
 
-/// `"C:\dir\","path"`: in a text with backslashes the last one is text as well, and a lone one may be the whole text.
+/// `"C:\dir\","path"`: in a text with backslashes the last one is text as well, and a lone one may be the whole text. A path, and
+/// an item of a list, may end in one.
 // Case: syntax/backslash-before-the-last-quote
 // Case: syntax/lone-backslash
+// Case: syntax/folder-with-its-last-backslash
 fn drops_text_backslash(edited: &Edited<'_>) -> bool {
     edited.of(RepairKind::DelimiterUnescaped).any(|edit| {
         let closes = edited.after(edit.end + 1).trim_start().starts_with([',', ':', '}', ']']);
         let before = edited.before(edit.start);
         let Some((open, _)) = last_open_quote(before, '"').filter(|_| closes) else { return false };
         let content = &before[open + 1..];
-        content.is_empty() || has_text_backslash(content)
+        let is_key = edited.after(edit.end + 1).trim_start().starts_with(':');
+        let may_end_so = || match before[..open].trim_end().strip_suffix(':') {
+            Some(lead) => {
+                let key = lead.trim_end().trim_end_matches(['"', '\'']);
+                let key = key.rsplit(['"', '\'', '{', ',', ' ']).next().unwrap_or_default();
+                // A file has its extension at the end.
+                let name = content.rsplit(['/', '\\']).next().unwrap_or_default();
+                let is_file = name.trim_start_matches('.').contains('.');
+                !is_file && value_form::of_field(key, SchemaPosition::ANY, edited.context) == ValueForm::Path
+            }
+            None => true,
+        };
+        content.is_empty()
+            || has_text_backslash(content)
+            || !is_key && !content.contains('\n') && may_end_so()
     })
 }
 
@@ -256,14 +275,16 @@ fn quotes_structure(edited: &Edited<'_>) -> bool {
     false
 }
 
-/// `"eta": }` has no value, and `["x"], 4007]` may have a closer too many.
+/// `"eta": }` and `[1], ],` have no value, and `["x"], 4007]` may have a closer too many.
 // Case: syntax/closer-without-a-value
 // Case: syntax/closer-in-the-middle-of-a-list
 fn invents_container(edited: &Edited<'_>) -> bool {
     edited.of(RepairKind::MissingOpenerAdded).any(|edit| {
         let (before, after) = (edited.before(edit.start), edited.after(edit.start));
         let is_doubled = after.trim_start().starts_with('[') || before.trim_end().ends_with('[');
-        edit.with == "{" && after.trim_start().starts_with('}') || edit.with == "[" && is_doubled
+        let is_empty = after.trim_start().starts_with(']') && before.trim_end().ends_with([',', '[']);
+        edit.with == "{" && after.trim_start().starts_with('}')
+            || edit.with == "[" && (is_doubled || is_empty)
     })
 }
 

@@ -15,9 +15,9 @@ use super::token::{self, Punctuation};
 use super::unquoted_value::{NUMBER, PLACEHOLDER};
 use super::{
     CorrectedText, DoubtfulReading, MendedText, ReadContext, Reading, SeveralValues, conservation,
-    disputed_edits, doubtful, enclosing_members, enclosing_structure, encoding, implausible_reading,
-    near_strict, notation, plain_value, reasoning, rival_reading, surrounding_text, unbracketed,
-    withdrawn_call,
+    disputed_edits, doubtful, enclosing_members, enclosing_structure, encoding, framed_value,
+    implausible_reading, near_strict, notation, other_meaning, plain_value, reasoning, rival_reading,
+    surrounding_text, unbracketed, withdrawn_call,
 };
 use crate::json::pointer;
 use crate::json::text::compact_into;
@@ -94,6 +94,7 @@ fn object_to_plain(
 ) -> PlainReading {
     let Reading::One(mended) = &plain.own else { return plain };
     let objection = implausible_reading::find_objection(text, mended, encoded, context)
+        .or_else(|| other_meaning::find_objection(text, mended, context))
         .or_else(|| disputed_edits::find_dispute(text, mended, context));
     match objection {
         Some(why) => PlainReading::certain(refuse(Reason::Syntax, why.to_owned())),
@@ -504,6 +505,11 @@ fn find_withdrawal(text: &str, context: &ReadContext<'_>, found: &FoundValues) -
             return Some(format!("the value is a part of a larger text: {why}"));
         }
     }
+    if let [span] = &spans[..]
+        && let Some(why) = framed_value::find_frame(text, span, context)
+    {
+        return Some(format!("the value is no call: {why}"));
+    }
     let cue = withdrawn_call::find_cue(text, &spans)?;
     Some(format!("the words around the value take it back: {cue:?}"))
 }
@@ -617,7 +623,7 @@ fn choose_value(text: &str, context: &ReadContext<'_>, mut found: FoundValues) -
     }
     let merged = merge_objects(text, &chosen, &found);
     // Case: syntax/two-values-with-words-between
-    let words_between = chosen.iter().any(|value| is_commented_out(text, value))
+    let words_between = chosen.iter().any(|value| framed_value::is_commented_out(text, value.start))
         || chosen.windows(2).any(|pair| {
             let between = text.get(pair[0].end..pair[1].start).unwrap_or_default();
             surrounding_text::skip_residue(between, 0) < between.trim_end().len()
@@ -678,15 +684,6 @@ fn drop_unlikely_values<'s>(text: &str, values: &'s [Survivor]) -> Vec<&'s Survi
         left.retain(|(value, _)| value.cost.fit == fit || is_object(value));
     }
     left.into_iter().map(|(value, _)| value).collect()
-}
-
-/// Whether a value is on a line that starts as a comment or as struck-out text.
-// Case: syntax/value-in-a-comment
-fn is_commented_out(text: &str, value: &Survivor) -> bool {
-    let line = text[..value.start].rsplit('\n').next().unwrap_or_default().trim_start();
-    let starts = ["#", "//", "--", "<!--", "~~", "<del>"].iter().any(|mark| line.starts_with(mark));
-    // After another value on the same line.
-    starts || ["#", "//", "--", "<!--", "~~", "<del>"].iter().any(|mark| line.trim_end().ends_with(mark))
 }
 
 /// Whether an object without any quotes is in the middle of a line: `the format {name: value}` shows a form.

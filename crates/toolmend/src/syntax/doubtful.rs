@@ -4,13 +4,13 @@
 //! slips knows no likely readings, but it misses none. This module puts the two side by side. Which of them fit the
 //! schema, and so which of them count, is decided by the pipeline.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::contested_reading::nests;
 use super::document::{PlainReading, rate_strict_value, read_plain};
 use super::{
     CorrectedText, DoubtfulReading, Likelihood, MendedText, ReadContext, Reading, disputed_edits,
-    implausible_reading, slips,
+    implausible_reading, other_meaning, slips,
 };
 use crate::json::text::compact_json;
 use crate::json::tree::{Kind, Tree};
@@ -68,7 +68,9 @@ pub(super) fn compare_with_slips(text: &str, plain: PlainReading, context: &Read
         let value = compact_json(&mended.text);
         // It cannot be the answer, but it is a rival of others.
         // Case: syntax/third-quote-raw
-        let is_disputed = disputed_edits::find_dispute(text, &mended, context).is_some();
+        let is_disputed = disputed_edits::find_dispute(text, &mended, context).is_some()
+            || other_meaning::find_objection(text, &mended, context).is_some()
+            || objects_to_rest(text, &mended, context);
         let least = if is_disputed { Likelihood::OddText } else { Likelihood::Usual };
         let (completes, likelihood) = (correction.completes, correction.likelihood.max(least));
         if let Some((known, _)) = corrected.iter_mut().find(|(_, known)| *known == value) {
@@ -115,6 +117,17 @@ fn read_corrected(text: &str, correction: Edit, context: &ReadContext<'_>) -> Op
     Some(MendedText { text: mended.text, layers })
 }
 
+/// Whether the corrected text itself is read in a way that nobody meant.
+fn objects_to_rest(text: &str, mended: &MendedText, context: &ReadContext<'_>) -> bool {
+    let Some((slip, rest)) = mended.layers.split_first().filter(|(_, rest)| !rest.is_empty()) else {
+        return false;
+    };
+    let corrected = slip.apply(text);
+    let rest = MendedText { text: mended.text.clone(), layers: rest.to_vec() };
+    implausible_reading::find_objection(&corrected, &rest, false, context).is_some()
+        || other_meaning::find_objection(&corrected, &rest, context).is_some()
+}
+
 /// Whether an object of this strict text has a key twice.
 pub(crate) fn has_duplicate_keys(text: &str) -> bool {
     let tree = Tree::of_strict(text);
@@ -123,6 +136,23 @@ pub(crate) fn has_duplicate_keys(text: &str) -> bool {
         let mut keys = HashSet::new();
         tree.children(id).filter_map(|child| tree.key(child)).any(|key| !keys.insert(key))
     })
+}
+
+/// Whether an object of this strict text has a key twice, with values that are written differently.
+pub(crate) fn has_contradicting_keys(text: &str) -> bool {
+    let tree = Tree::of_strict(text);
+    let differ =
+        |one: usize, other: usize| compact_json(tree.source(one)) != compact_json(tree.source(other));
+    for id in (0..tree.nodes.len()).filter(|&id| tree.nodes[id].kind == Kind::Object) {
+        let mut known = HashMap::new();
+        for child in tree.children(id) {
+            let before = tree.key(child).and_then(|key| known.insert(key, child));
+            if before.is_some_and(|before| differ(before, child)) {
+                return true;
+            }
+        }
+    }
+    false
 }
 
 /// Whether a key of this strict text has brackets that do not pair up: it is a piece of structure.

@@ -342,9 +342,9 @@ impl Reader<'_> {
         // A quote at the very end may be text of a truncated string. It is believed only if nothing else in the document or
         // in the string shows that quotes are not escaped here.
         let doubtful = self.evidence.half_keys > 0
-            || self
-                .string_before(end)
-                .is_some_and(|body| self.evidence.raw_quotes > 0 || self.is_unbalanced(body));
+            || self.string_before(end).is_some_and(|body| {
+                self.evidence.raw_quotes > 0 || self.is_unbalanced(body.clone()) || self.opens_quotation(body)
+            });
         // A list whose end is lost together with the brackets around it may have had more elements.
         // Case: syntax/cut-after-list-element
         let in_list = self.stack.iter().any(|frame| !frame.kind.is_object());
@@ -368,6 +368,13 @@ impl Reader<'_> {
                 return Step::Done(self.text.len());
             }
         }
+    }
+
+    /// Whether the quote after this string may open a quotation in it: `return "`, `class="`. Quotes that close follow a word.
+    // Case: syntax/cut-after-an-opening-quote
+    fn opens_quotation(&self, body: std::ops::Range<usize>) -> bool {
+        !body.is_empty()
+            && matches!(self.text.byte_at(body.end - 1), b' ' | b'\t' | b'=' | b'(' | b'[' | b'{' | b'+')
     }
 
     /// Reads a key, or the end of the object.

@@ -2,30 +2,32 @@
 //!
 //! Each rule names a trace of something that is not JSON's: an encoding that reached the keys, escapes of a language that is
 //! read in part, a note of a log where text is missing. What such a text means cannot be told from the rest of it, so the
-//! reading is refused. The rules look at the text and at the edits, never at the schema, apart from respelled keys.
+//! reading is refused. The rules look at the text and at the edits, never at the schema, apart from respelled keys. More rules of
+//! this kind are in `other_meaning`.
 
 use super::{MendedText, ReadContext};
 use crate::json::tree::{Kind, Tree};
-use crate::patch::Edit;
+use crate::patch::{Edit, Patch};
 use crate::repair::RepairKind;
+use crate::schema::guide::SchemaPosition;
 
 /// What a rule looks at.
-struct Evidence<'a> {
+pub(super) struct Evidence<'a> {
     /// The text without its outer encodings.
-    text: &'a str,
-    mended: &'a MendedText,
-    edits: &'a [Edit],
+    pub(super) text: &'a str,
+    pub(super) mended: &'a MendedText,
+    pub(super) edits: &'a [Edit],
     /// Whether an encoding was removed from the text.
     encoded: bool,
     /// Whether the keys at the top are declared.
-    declares: bool,
-    context: &'a ReadContext<'a>,
+    pub(super) declares: bool,
+    pub(super) context: &'a ReadContext<'a>,
 }
 
 /// One rule, and what a refusal says.
-struct Rule {
-    objects: fn(&Evidence<'_>) -> bool,
-    message: &'static str,
+pub(super) struct Rule {
+    pub(super) objects: fn(&Evidence<'_>) -> bool,
+    pub(super) message: &'static str,
 }
 
 /// A quote in a spelling that is not JSON's.
@@ -86,15 +88,60 @@ pub(super) fn find_objection(
     encoded: bool,
     context: &ReadContext<'_>,
 ) -> Option<&'static str> {
-    let edits = mended.layers.first()?.edits();
-    let declares = context.guide.declares(context.guide.root());
-    let evidence = Evidence { text, mended, edits, encoded, declares, context };
-    RULES.iter().find(|rule| (rule.objects)(&evidence)).map(|rule| rule.message)
+    let evidence = Evidence::new(text, mended, encoded, context)?;
+    find_rule(RULES, &evidence)
 }
 
-impl Evidence<'_> {
-    fn has(&self, kind: RepairKind) -> bool {
-        self.edits.iter().any(|edit| edit.kind == kind)
+/// The message of the first rule that objects.
+pub(super) fn find_rule(rules: &[Rule], evidence: &Evidence<'_>) -> Option<&'static str> {
+    rules.iter().find(|rule| (rule.objects)(evidence)).map(|rule| rule.message)
+}
+
+impl<'a> Evidence<'a> {
+    pub(super) fn new(
+        text: &'a str,
+        mended: &'a MendedText,
+        encoded: bool,
+        context: &'a ReadContext<'a>,
+    ) -> Option<Self> {
+        let edits = mended.layers.first()?.edits();
+        let declares = context.guide.declares(context.guide.root());
+        Some(Evidence { text, mended, edits, encoded, declares, context })
+    }
+
+    pub(super) fn has(&self, kind: RepairKind) -> bool {
+        self.of(kind).next().is_some()
+    }
+
+    pub(super) fn of(&self, kind: RepairKind) -> impl Iterator<Item = &'a Edit> {
+        self.edits.iter().filter(move |edit| edit.kind == kind)
+    }
+
+    /// Where the values begin and end that were written without quotes and were quoted.
+    pub(super) fn bare_values(&self) -> impl Iterator<Item = (usize, usize)> {
+        let mut marks = self.of(RepairKind::ValueQuoted).filter(|edit| edit.start == edit.end);
+        std::iter::from_fn(move || Some((marks.next()?.start, marks.next()?.start)))
+    }
+
+    /// Where the replacement of an edit of the first patch is in the mended text.
+    pub(super) fn final_position(&self, index: usize) -> usize {
+        let Some((first, later)) = self.mended.layers.split_first() else { return 0 };
+        later.iter().fold(first.start(index), |at, patch: &Patch| patch.target(at))
+    }
+
+    /// The position in the schema of a value in the mended text.
+    pub(super) fn position_of(&self, tree: &Tree<'_>, id: usize) -> SchemaPosition {
+        let mut path = Vec::new();
+        let mut at = id;
+        while let Some(parent) = tree.nodes[at].parent {
+            path.push(at);
+            at = parent;
+        }
+        let guide = self.context.guide;
+        path.into_iter().rev().fold(guide.root(), |position, node| match tree.key(node) {
+            Some(key) => guide.member(position, &key),
+            None => guide.element(position, tree.nodes[node].index),
+        })
     }
 
     /// What follows each backslash that was taken for text.
@@ -244,8 +291,8 @@ fn has_fourth_quote(evidence: &Evidence<'_>) -> bool {
 /// first mark to the other side of the quote.
 // Case: syntax/sign-before-a-quote
 fn moves_sign_into_string(evidence: &Evidence<'_>) -> bool {
-    // `L"x"`, `N"x"` and `q"x"` are strings of C, SQL and Perl; the last three are blanks and line ends of tokenizers and logs.
-    const SIGNS: &str = "?@$#!%&~^*=<>|`LNEUq\u{120}\u{2581}\u{21a9}";
+    // `L"x"`, `R"x"`, `N"x"` and `q"x"` are strings of C, SQL and Perl; the last three are blanks and line ends of tokenizers and logs.
+    const SIGNS: &str = "?@$#!%&~^*=<>|`LRNEUq\u{120}\u{2581}\u{21a9}";
     let is_sign = |ch: char| ch.is_control() && !ch.is_whitespace() || SIGNS.contains(ch);
     let swapped = evidence.edits.iter().filter(|edit| edit.kind == RepairKind::MarksSwapped);
     swapped.map(|edit| &evidence.text[edit.start..edit.end]).any(|marks| marks.contains(is_sign))
@@ -289,7 +336,8 @@ fn joins_alternatives(evidence: &Evidence<'_>) -> bool {
 /// other line break is.
 // Case: syntax/length-of-a-piece-in-a-string
 fn has_transport_marks(evidence: &Evidence<'_>) -> bool {
-    if !evidence.has(RepairKind::ControlCharacterEscaped) {
+    let mut edits = evidence.mended.layers.iter().flat_map(Patch::edits);
+    if !edits.any(|edit| edit.kind == RepairKind::ControlCharacterEscaped) {
         return false;
     }
     let is_digit = |byte: u8| byte.is_ascii_hexdigit() && !byte.is_ascii_uppercase();
@@ -324,7 +372,7 @@ fn splits_number(evidence: &Evidence<'_>) -> bool {
     let added = evidence.edits.iter().filter(|edit| edit.kind == RepairKind::MissingCommaAdded);
     added.map(|edit| evidence.text.split_at(edit.start)).any(|(before, after)| {
         let is_digit = |ch: char| ch.is_ascii_digit();
-        let next = after.trim_start_matches([' ', '\t']);
+        let next = after.trim_start_matches([' ', '\t', '\n', '\r']);
         let next = &next[..next.len() - next.trim_start_matches(is_digit).len()];
         let last = &before[before.trim_end_matches(is_digit).len()..];
         let uses_commas = before.trim_end_matches(is_digit).trim_end().ends_with(',')

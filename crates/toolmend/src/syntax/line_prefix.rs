@@ -1,11 +1,13 @@
-//! A mark before every line of the text: a quotation of mail and Markdown, a comment, an added line of a patch.
+//! A mark before every line of the text: a quotation of mail and Markdown, an added line of a patch.
+//!
+//! A text in which every line is a comment is not read: what is commented out is not meant.
 
 use super::encoding::Peeled;
 use crate::patch::{Edit, Patch};
 use crate::repair::RepairKind;
 
 /// Marks that are written before lines, each with the blank after it.
-const MARKS: [&str; 5] = [">", "//", "#", "|", "+"];
+const MARKS: [&str; 3] = [">", "|", "+"];
 
 /// Removes the mark that starts every line, if the text is a document after it.
 // Case: syntax/quoted-lines

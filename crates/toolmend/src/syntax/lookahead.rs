@@ -403,6 +403,11 @@ impl Reader<'_> {
         if closes && self.root_is_string() {
             return EndEvidence::No;
         }
+        // After text with raw quotes a comma promises more: the brackets before it may be the text's own.
+        // Case: syntax/cut-inside-raw-json
+        if dirty && matches!(self.text.punctuation_at(at), Some((Punctuation::Comma, _))) {
+            return EndEvidence::No;
+        }
         let at = if dirty { at } else { self.after_strict_values(at) };
         let at = self.text.skip_residue(at);
         if at >= self.text.len() {

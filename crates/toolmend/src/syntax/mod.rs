@@ -52,6 +52,7 @@ mod doubtful;
 mod enclosing_members;
 mod enclosing_structure;
 mod encoding;
+mod framed_value;
 mod fuel;
 mod grammar;
 #[cfg(test)]
@@ -64,6 +65,7 @@ mod lookahead;
 mod near_strict;
 mod notation;
 pub(crate) mod number;
+mod other_meaning;
 mod paid_text;
 mod plain_value;
 mod reader;
@@ -84,7 +86,7 @@ mod value_form;
 mod value_words;
 mod withdrawn_call;
 
-pub(crate) use self::doubtful::has_duplicate_keys;
+pub(crate) use self::doubtful::{has_contradicting_keys, has_duplicate_keys};
 #[cfg(test)]
 pub(crate) use self::fuel::meter;
 pub(crate) use self::fuel::{Allowance, Fuel, OUT_OF_FUEL};

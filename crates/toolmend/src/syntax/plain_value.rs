@@ -5,7 +5,8 @@
 //! table says which form a field has, another one which field a well-known tool means.
 
 use super::notation::{begins_with_member, holds_member};
-use super::{Finish, MendedText, ReadContext, command_line, spelled_out_field, surrounding_text, value_form};
+use super::value_form::{self, ValueForm};
+use super::{Finish, MendedText, ReadContext, command_line, spelled_out_field, surrounding_text};
 use crate::json::strict;
 use crate::json::text::{quote, quote_into, unquote};
 use crate::patch::{Edit, Patch};
@@ -86,7 +87,11 @@ pub(super) fn read(text: &str, context: &ReadContext<'_>) -> Option<MendedText> 
         let holds_members = holds_member(value, context.guide)
             || holds_quoted_key(value, context.guide)
             || begins_with_flag(trimmed, context.guide);
-        let fits = form.accepts_bare(value) && !holds_json(value) && !holds_members;
+        let is_code = form == ValueForm::Code;
+        let fits = form.accepts_bare(value)
+            && !holds_json(value)
+            && !holds_members
+            && (is_code || !is_call_of_values(trimmed) && !ends_in_structure(trimmed));
         fits.then(|| quote(value))?
     };
     let mut json = String::from("{");
@@ -161,6 +166,23 @@ fn is_call_or_key(text: &str, context: &ReadContext<'_>) -> bool {
     let in_list = listed.len() < text.len() && is_key(word);
     let alone = text.lines().next().is_some_and(|line| is_key(line.trim()));
     is_call && !name.is_empty() || in_list || alone || surrounding_text::last_residue(text).is_some()
+}
+
+/// Whether the text is a call with a string among its arguments: `search("a", 10)`. Its arguments are several values.
+// Case: syntax/call-by-position-is-no-main-field
+fn is_call_of_values(text: &str) -> bool {
+    let Some((name, arguments)) = text.split_once('(') else { return false };
+    let is_name = |ch: char| ch.is_ascii_alphanumeric() || matches!(ch, '_' | '.');
+    let Some(arguments) = arguments.strip_suffix(')') else { return false };
+    !name.is_empty() && name.chars().all(is_name) && arguments.trim_start().starts_with(['"', '\'', '`'])
+}
+
+/// Whether the text ends like an object: `foo", "limit": 5}`. Its beginning is lost.
+// Case: syntax/end-of-an-object-is-no-main-field
+fn ends_in_structure(text: &str) -> bool {
+    let body = text.trim_end_matches(['}', ']', ' ', '\n']);
+    let closes = body.len() < text.len() && super::contested_reading::nests(body.as_bytes());
+    closes && text.matches('"').count() % 2 == 1
 }
 
 /// Whether the text contains an object with a quoted key.

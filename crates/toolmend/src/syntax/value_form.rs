@@ -200,7 +200,10 @@ fn begins_with(text: &str, openings: &[&str]) -> bool {
     let head = head.replace('’', "'");
     openings.iter().any(|opening| {
         head.strip_prefix(opening).is_some_and(|rest| {
-            let open_ended = opening.ends_with([' ', ',', '.', ':']) || opening.ends_with("apolog");
+            // Chinese, Japanese and Korean have no blanks between words.
+            let open_ended = opening.ends_with([' ', ',', '.', ':'])
+                || opening.ends_with("apolog")
+                || opening.chars().all(|ch| ch >= '\u{2e80}');
             // `error.log` and `sure/x` are names.
             let goes_on = rest.starts_with(|ch: char| ch.is_alphanumeric() || matches!(ch, '_' | '-' | '/'));
             let is_name = rest.strip_prefix('.').is_some_and(|rest| rest.starts_with(char::is_alphanumeric));
@@ -368,7 +371,7 @@ fn is_command(text: &str) -> bool {
 }
 
 /// Whether a shell would wait for the rest of a string. The text of a here document may have any quotes.
-fn leaves_quote_open(text: &str) -> bool {
+pub(super) fn leaves_quote_open(text: &str) -> bool {
     let mut open = None;
     let mut last = ' ';
     let mut chars = text.chars();

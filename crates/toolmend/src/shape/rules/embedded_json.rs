@@ -2,7 +2,10 @@
 //!
 //! Content is never repaired by guessing: the string always has the other reading, that of being text.
 
+use std::borrow::Cow;
+
 use crate::json::strict;
+use crate::json::text::unquote;
 use crate::patch::Patch;
 use crate::policy::Policy;
 use crate::repair::{RepairKind, Tier};
@@ -41,7 +44,7 @@ pub(super) fn is_pattern(content: &str) -> bool {
 /// Reads the content of a string as an array or object. Slightly broken content is mended, but bare words in it prove
 /// nothing and are not quoted.
 pub(super) fn read_container(content: &str, policy: &Policy) -> Option<EmbeddedJson> {
-    let content = content.trim();
+    let content = &*without_encodings(content.trim());
     if !looks_like_container(content) {
         return None;
     }
@@ -68,6 +71,20 @@ pub(super) fn read_container(content: &str, policy: &Policy) -> Option<EmbeddedJ
         });
     (is_sure && looks_like_container(&mended.text))
         .then(|| EmbeddedJson { text: content.to_owned(), layers: mended.layers })
+}
+
+/// The content of a string that holds nothing but another string, once or twice.
+// Case: shape/list-encoded-twice
+fn without_encodings(content: &str) -> Cow<'_, str> {
+    const MAX_ENCODINGS: usize = 3;
+    let mut content = Cow::Borrowed(content);
+    for _ in 0..MAX_ENCODINGS {
+        if !content.starts_with('"') || strict::check_string(content.as_bytes(), 0) != Ok(content.len()) {
+            break;
+        }
+        content = Cow::Owned(unquote(&content).trim().to_owned());
+    }
+    content
 }
 
 /// Words beside an array in a string are content like the rest of it: `[1, 2] except 2`.

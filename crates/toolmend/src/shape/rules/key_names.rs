@@ -9,7 +9,7 @@ use crate::spelling::edit_distance;
 /// Names that mean the same thing as the argument of a tool, folded. A row has only names that any tool's author would
 /// use for the same value: `pattern` is not `regex`, because it may be a glob.
 // Case: shape/synonym-for-required-key
-const SYNONYMS: [&[&str]; 21] = [
+const SYNONYMS: [&[&str]; 23] = [
     &["path", "file", "filepath", "filename", "pathname", "absolutepath", "targetfile", "filetoread"],
     &["dir", "directory", "folder", "dirpath", "directorypath", "folderpath", "dirname"],
     &["cwd", "workdir", "workingdir", "workingdirectory"],
@@ -31,6 +31,8 @@ const SYNONYMS: [&[&str]; 21] = [
     &["recipient", "to", "recipientemail"],
     &["sqlquery", "sql", "sqlstatement"],
     &["identifier", "id"],
+    &["color", "colour"],
+    &["center", "centre"],
 ];
 
 /// Names of parts, the names of the other part, and the name of the whole, folded. A part is not the whole if the other part
@@ -87,12 +89,21 @@ fn are_synonyms(one: &str, other: &str) -> bool {
 }
 
 /// Words of arguments that are one letter or two away from other such words. A key with one of them is no typing error.
-const WORDS: [&str; 124] = [
+const WORDS: [&str; 177] = [
+    "accept",
+    "access",
+    "acquire",
     "active",
+    "advice",
+    "advise",
+    "affect",
+    "append",
     "batch",
     "begin",
     "board",
     "branch",
+    "casual",
+    "causal",
     "cause",
     "change",
     "chart",
@@ -112,12 +123,28 @@ const WORDS: [&str; 124] = [
     "data",
     "date",
     "delete",
+    "depend",
     "depth",
+    "desert",
+    "dessert",
+    "destroy",
+    "device",
+    "devise",
+    "disable",
+    "disabled",
     "domain",
     "effect",
+    "enable",
+    "enabled",
     "event",
     "exact",
+    "except",
+    "excess",
+    "exclude",
+    "excludes",
+    "expect",
     "expected",
+    "export",
     "external",
     "extract",
     "field",
@@ -125,16 +152,21 @@ const WORDS: [&str; 124] = [
     "filter",
     "folder",
     "form",
+    "formal",
     "format",
+    "former",
     "frame",
     "from",
     "grade",
     "graph",
     "group",
-    "head",
     "hash",
+    "head",
     "host",
     "image",
+    "import",
+    "include",
+    "includes",
     "insert",
     "interface",
     "internal",
@@ -149,7 +181,10 @@ const WORDS: [&str; 124] = [
     "list",
     "local",
     "match",
+    "median",
+    "medium",
     "message",
+    "mission",
     "mobile",
     "mode",
     "model",
@@ -168,12 +203,14 @@ const WORDS: [&str; 124] = [
     "point",
     "port",
     "post",
+    "prepend",
     "price",
     "print",
     "product",
     "products",
     "project",
     "projects",
+    "public",
     "quality",
     "quantity",
     "range",
@@ -182,18 +219,28 @@ const WORDS: [&str; 124] = [
     "region",
     "remote",
     "remove",
+    "replay",
+    "reply",
+    "require",
+    "reserve",
+    "reverse",
     "role",
     "root",
     "route",
     "rule",
     "scope",
     "score",
+    "sealed",
     "search",
+    "section",
     "select",
-    "share",
+    "session",
     "shape",
+    "share",
     "short",
     "side",
+    "signed",
+    "singed",
     "site",
     "size",
     "sort",
@@ -205,20 +252,29 @@ const WORDS: [&str; 124] = [
     "status",
     "store",
     "style",
+    "subject",
     "table",
     "task",
     "text",
+    "thorough",
+    "through",
     "title",
     "track",
+    "trail",
+    "trial",
     "type",
+    "united",
+    "untied",
     "user",
+    "version",
 ];
 
 /// The most edits that a typing error in a word of so many letters has. Short words are too close to each other.
+// Case: shape/other-word-is-no-typing-error
 const fn most_edits(letters: usize) -> usize {
     match letters {
-        0..=3 => 0,
-        4..=7 => 1,
+        0..=5 => 0,
+        6..=8 => 1,
         _ => 2,
     }
 }
@@ -285,9 +341,11 @@ pub(super) fn is_plural_of(one: &str, other: &str) -> bool {
 /// Whether a key means a name: they have the same letters, one is the plural of the other, the key has a typing error, or
 /// they are synonyms.
 pub(super) fn means(key: &str, name: &str) -> bool {
+    // A comment mark takes the key back.
+    let is_marked = key.trim_start().starts_with(['#', '/']);
     let key = undecorated(key);
     let is_alike = || fold(key) == fold(name) || is_plural_of(key, name) || are_synonyms(key, name);
-    is_name(key) && (is_alike() || is_typing_error(key, name))
+    !is_marked && is_name(key) && (is_alike() || is_typing_error(key, name))
 }
 
 /// Whether a key could be a name. Anything else is the wreck of something else.

@@ -17,6 +17,12 @@ use super::key_names;
 /// Signs that turn the meaning of a key around, or show that it is code.
 const MEANINGFUL: [char; 4] = ['!', '~', '^', '%'];
 
+/// Whether a key is commented out, as people do in JSON, which has no comments: `"//path"`, `"#path"`.
+// Case: shape/key-that-is-commented-out
+fn is_commented_out(key: &str) -> bool {
+    key.trim_start().starts_with(['/', '#'])
+}
+
 /// `userId` to `user_id`: every key of the object that has the letters of one declared and absent key.
 // Case: shape/decorated-keys
 pub(super) fn respell_keys(mismatch: &SchemaMismatch<'_>) -> Option<Change> {
@@ -47,6 +53,7 @@ fn find_respellings(
         let key = tree.key(id)?;
         let meant = key != name
             && !key.contains(MEANINGFUL)
+            && !is_commented_out(&key)
             && !guide.properties(position).any(|(name, ..)| name == key)
             && guide.declares_key(position, key_names::undecorated(&key));
         if meant && let Some(span) = tree.nodes[id].key.clone() {
@@ -73,7 +80,9 @@ pub(crate) fn respell_damaged(tree: &Tree<'_>, schema: &Schema) -> Option<Patch>
 /// `userId` to `user_id`: the one key that has the letters of the field that the type missed, or did not know.
 pub(super) fn respell_field(mismatch: &TypeMismatch<'_>) -> Option<Change> {
     let same_letters = |key: &str, field: &str| {
-        !key.contains(MEANINGFUL) && fold(key_names::undecorated(key)) == fold(field)
+        !key.contains(MEANINGFUL)
+            && !is_commented_out(key)
+            && fold(key_names::undecorated(key)) == fold(field)
     };
     change_field(mismatch, same_letters, RepairKind::KeyRespelled)
 }

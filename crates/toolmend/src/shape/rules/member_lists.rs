@@ -98,6 +98,22 @@ fn named_value(tree: &Tree<'_>, element: usize) -> Option<(String, usize)> {
     Some((name?, value?))
 }
 
+/// Whether an object is one entry of a map, such as `{"name": "PATH", "value": "/x"}`, and not the map itself.
+// Case: shape/one-entry-for-a-map
+pub(super) fn is_entry_of_map(tree: &Tree<'_>, object: usize) -> bool {
+    const SHORT_NAMES: [&str; 4] = ["k", "id", "header", "variable"];
+    if tree.nodes[object].kind != Kind::Object {
+        return false;
+    }
+    let keys: Option<Vec<String>> =
+        tree.children(object).map(|child| Some(fold(&tree.key(child)?))).collect();
+    let is_name = |key: &str| NAMES.contains(&key) || SHORT_NAMES.contains(&key);
+    let is_value = |key: &str| VALUES.contains(&key) || key == "v";
+    keys.is_some_and(|keys| {
+        keys.len() == 2 && keys.iter().any(|key| is_name(key)) && keys.iter().any(|key| is_value(key))
+    })
+}
+
 /// `{"a": 1}`
 fn single_member(tree: &Tree<'_>, element: usize) -> Option<(String, usize)> {
     let mut children = tree.children(element);

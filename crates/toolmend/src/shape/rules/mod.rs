@@ -8,6 +8,7 @@
 //! | `"1, 2"`, `"read, write"` | an array of numbers or listed words | guided |
 //! | `"a, b"`, lines, bullets, an ellipsis | an array of text | refused: one element or several |
 //! | any other single value | an array | guided: an array of one |
+//! | one of several elements of an array | an array | refused: one list or several |
 //! | `["x"]`, `[["x", "y"]]` | `"x"`, `["x", "y"]` | guided |
 //! | `["x", "y"]` | `"x"` | refused |
 //! | `{"value": 1}`, `{"type": "integer", "value": 1}` | `1` | guided: the key says nothing, or repeats the field |
@@ -15,6 +16,7 @@
 //! | an object or array | the text of a JSON file or request | guided: its own text |
 //! | an object or array | other text | refused |
 //! | `{"0": "a", "1": "b"}` | an array | guided |
+//! | `[{"name": "a", "value": 1}]` | an object of any keys | the entry, never the element |
 //! | pairs, named values, objects of one member | an object | guided, if no name occurs twice |
 //! | a key with other case, separators or marks; its plural; a typing error; a synonym | a declared key | renamed, if nothing else resembles either |
 //! | any other key | a declared key | refused, even if only one is missing |
@@ -148,7 +150,10 @@ pub(crate) static RULES: [Rule; 32] = [
     settles(RepairKind::EmptyArrayToObject, Shared(container::empty_array_to_object)),
     settles(RepairKind::ContainerToText, Shared(container_text::container_to_text)),
     opens(RepairKind::PlaceholderUnwrapped, Shared(wrapper::unwrap_placeholder)),
-    opens(RepairKind::ElementUnwrapped, Shared(single_element::unwrap_element)),
+    opens(
+        RepairKind::ElementUnwrapped,
+        Each { schema: single_element::unwrap_element, typed: single_element::unwrap_element_for_type },
+    ),
     opens(RepairKind::IndexedObjectToArray, Shared(member_lists::indexed_object_to_array)),
     opens(
         RepairKind::ValueToArray,

@@ -4,9 +4,9 @@ use crate::json::tree::Kind;
 use crate::patch::Edit;
 use crate::repair::RepairKind;
 use crate::schema::guide::Types;
-use crate::shape::mismatch::{Change, Mismatch, SchemaMismatch, TypeMismatch};
+use crate::shape::mismatch::{Change, Expectation, Mismatch, SchemaMismatch, TypeMismatch};
 
-use super::{container_text, embedded_json, list_text, wrapper};
+use super::{container_text, embedded_json, list_text, member_lists, wrapper};
 
 /// `1` to `[1]`. A string that starts like an array or object is not one element, unless it is a pattern.
 pub(super) fn value_to_array(mismatch: &SchemaMismatch<'_>) -> Option<Change> {
@@ -19,7 +19,8 @@ pub(super) fn value_to_list(mismatch: &TypeMismatch<'_>) -> Option<Change> {
 }
 
 fn wrap_element(mismatch: &Mismatch<'_>, is_container: fn(&str) -> bool) -> Option<Change> {
-    let is_wanted = mismatch.wants(Types::ARRAY) && mismatch.takes_elements(1);
+    // Case: shape/flat-list-for-rows
+    let is_wanted = mismatch.wants(Types::ARRAY) && mismatch.takes_elements(1) && !is_beside_others(mismatch);
     let is_one = match mismatch.kind() {
         Kind::Null | Kind::Array => false,
         Kind::String => {
@@ -36,9 +37,35 @@ fn wrap_element(mismatch: &Mismatch<'_>, is_container: fn(&str) -> bool) -> Opti
         .then(|| wrapper::replace_by_array_of(mismatch, mismatch.id, RepairKind::ValueToArray))
 }
 
+/// Whether the value is one of several elements. Then all of them may be one list, or each a list of its own.
+fn is_beside_others(mismatch: &Mismatch<'_>) -> bool {
+    let tree = mismatch.tree;
+    mismatch.node().parent.is_some_and(|parent| {
+        tree.nodes[parent].kind == Kind::Array && tree.children(parent).nth(1).is_some()
+    })
+}
+
 /// `["x"]` to `"x"`, if its only element is what is wanted and no array is.
 // Case: shape/list-of-one
-pub(super) fn unwrap_element(mismatch: &Mismatch<'_>) -> Option<Change> {
+pub(super) fn unwrap_element(mismatch: &SchemaMismatch<'_>) -> Option<Change> {
+    let is_map = mismatch.wants(Types::OBJECT) && !mismatch.guide().declares(mismatch.position());
+    unwrap_unless_entry(mismatch, is_map)
+}
+
+/// The same for a value that a type refused.
+pub(super) fn unwrap_element_for_type(mismatch: &TypeMismatch<'_>) -> Option<Change> {
+    unwrap_unless_entry(mismatch, matches!(mismatch.expected, Expectation::Map))
+}
+
+fn unwrap_unless_entry(mismatch: &Mismatch<'_>, is_map: bool) -> Option<Change> {
+    let only = mismatch.only_child().filter(|_| mismatch.kind() == Kind::Array);
+    if is_map && only.is_some_and(|only| member_lists::is_entry_of_map(mismatch.tree, only)) {
+        return None;
+    }
+    unwrap_only_element(mismatch)
+}
+
+fn unwrap_only_element(mismatch: &Mismatch<'_>) -> Option<Change> {
     let is_wanted = mismatch.wanted() != Types::NONE && !mismatch.wants(Types::ARRAY);
     if mismatch.kind() != Kind::Array || !is_wanted || container_text::is_wanted_as_text(mismatch) {
         return None;

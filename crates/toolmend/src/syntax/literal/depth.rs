@@ -62,13 +62,20 @@ pub(in crate::syntax) fn nests_escaped_quotes(body: &[u8]) -> bool {
             at += 1;
             continue;
         }
-        // Any other escape, and an escaped quote elsewhere, show that this text was escaped.
-        if !outer || body.get(at + 1) != Some(&b'"') {
+        if body.get(at + 1) != Some(&b'"') {
+            at += 2;
+            continue;
+        }
+        // An escaped quote elsewhere shows that the quotes of this text were escaped.
+        if !outer {
             return false;
         }
+        // `"a\"b"` has one quote in the middle of a word.
+        let in_word = !inner && !opens(at, at + 2) && !closes(at, at + 2);
         if inner {
             nested |= closes(at, at + 2);
         }
+        nested |= in_word;
         inner = !inner && opens(at, at + 2);
         at += 2;
     }
@@ -133,9 +140,10 @@ mod tests {
         let nests = |body: &str| nests_escaped_quotes(body.as_bytes());
         assert!(nests(r#"git commit -m "Rename \"x\" to y""#));
         assert!(nests(r#"{"a": "say \"hi\"", "b": 1}"#));
+        assert!(nests(r#"echo "a\"b""#));
         assert!(!nests(r#"say "hi" and \"bye\""#));
         assert!(!nests(r#"["a\", \"b\", \"c"]"#), "escaped in part");
         assert!(!nests(r#"print(\"a\", "b")"#));
-        assert!(!nests(r#"say "the \"x\" case"\n"#), "a line break is escaped");
+        assert!(nests(r#"say "the \"x\" case"\n"#), "the line break may be the text's, too");
     }
 }

@@ -77,7 +77,14 @@ pub(super) fn read(text: &str, context: &ReadContext<'_>) -> Option<Reading> {
         let events = members::without_envelope(events, context);
         let Some(json) = members::write(events, inner, context) else { continue };
         if doubt {
-            return Some(refuse_ambiguous("line breaks in quotes may be text or folding", Vec::new()));
+            let other = found.as_ref().map(|(known, _)| compact_json(known));
+            let readings = other
+                .filter(|known| *known != compact_json(&json))
+                .map(|known| vec![known, compact_json(&json)]);
+            return Some(refuse_ambiguous(
+                "marks in the text have two readings",
+                readings.unwrap_or_default(),
+            ));
         }
         match &found {
             None => found = Some((json, notation.kind)),

@@ -15,6 +15,7 @@ pub(super) fn read(text: &str, context: &ReadContext<'_>) -> Option<Vec<Event>> 
         return None;
     }
     let mut events = vec![Event::Object(None)];
+    let mut doubtful = false;
     for pair in text.split('&') {
         let (key, value) = pair.split_once('=')?;
         let key = decode(key)?;
@@ -22,10 +23,23 @@ pub(super) fn read(text: &str, context: &ReadContext<'_>) -> Option<Vec<Event>> 
         if !guide.declares_key(guide.root(), &key) {
             return None;
         }
+        doubtful |= may_be_plus(value);
         events.extend([Event::Key(key), Event::Bare(decode(value)?)]);
     }
     events.push(Event::Close);
+    events.extend(doubtful.then_some(Event::Doubt));
     Some(events)
+}
+
+/// Whether a plus sign in this value may be text: it is not between two words, or beside it is what every encoder encodes.
+// Case: syntax/plus-sign-in-a-query-string
+fn may_be_plus(value: &str) -> bool {
+    if !value.contains('+') {
+        return false;
+    }
+    let is_word = |word: &str| word.chars().all(|ch| ch.is_alphabetic() || ch == '%' || "-_.".contains(ch));
+    let is_raw = value.contains(|ch: char| "/=@:,;?#[]{}|\\^".contains(ch));
+    is_raw || value.split('+').any(|word| word.len() < 2 || !is_word(word))
 }
 
 fn decode(part: &str) -> Option<String> {

@@ -18,7 +18,7 @@ pub(super) fn read(text: &str, context: &ReadContext<'_>) -> Option<Vec<Event>> 
     if !has_form || first.starts_with(['{', '<']) {
         return None;
     }
-    let mut document = Document { rest: text, members: Vec::new(), tables: Vec::new() };
+    let mut document = Document { rest: text, members: Vec::new(), tables: Vec::new(), escapes: false };
     while document.skip_blank_lines() {
         if document.rest.starts_with('[') {
             document.read_header(context)?;
@@ -30,7 +30,12 @@ pub(super) fn read(text: &str, context: &ReadContext<'_>) -> Option<Vec<Event>> 
             }
         }
     }
-    Some(document.into_events())
+    // Only a table shows that this is TOML. In most other languages a backslash between apostrophes is an escape.
+    // Case: syntax/backslash-between-apostrophes-of-an-assignment
+    let doubtful = document.escapes && document.tables.is_empty() && !first.starts_with('[');
+    let mut events = document.into_events();
+    events.extend(doubtful.then_some(Event::Doubt));
+    Some(events)
 }
 
 struct Table {
@@ -45,6 +50,8 @@ struct Document<'t> {
     /// What comes before the first table.
     members: Vec<Event>,
     tables: Vec<Table>,
+    /// Whether a backslash is between apostrophes.
+    escapes: bool,
 }
 
 impl<'t> Document<'t> {
@@ -145,6 +152,7 @@ impl<'t> Document<'t> {
             if let Some(body) = self.rest.strip_prefix(mark) {
                 let (inner, rest) = body.split_once(mark)?;
                 let inner = inner.strip_prefix("\r\n").or(inner.strip_prefix('\n')).unwrap_or(inner);
+                self.escapes |= mark.starts_with('\'') && inner.contains('\\');
                 // Escapes in a multi-line string are JSON's, except that line breaks are text.
                 let string = if mark.starts_with('\'') || !inner.contains('\\') {
                     inner.to_owned()
@@ -163,6 +171,7 @@ impl<'t> Document<'t> {
         }
         if let Some(body) = self.rest.strip_prefix('\'') {
             let (inner, rest) = body.split_once('\'')?;
+            self.escapes |= inner.contains('\\');
             self.rest = rest;
             return (!inner.contains('\n')).then(|| Event::Quoted(inner.to_owned()));
         }
