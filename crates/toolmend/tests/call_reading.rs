@@ -301,3 +301,57 @@ fn another_name_calls_no_declared_tool() {
     }
     tally.finish(300);
 }
+
+/// A list of calls loses none of them: what is not read is refused or shown.
+#[test]
+fn no_lost_mark_makes_a_call_vanish() {
+    let mender = mender();
+    let mut tally = Tally::default();
+    for row in rows() {
+        let calls = [call("keep", ARGUMENTS), call("wipe", r#"{"city": "Bergen"}"#)];
+        let Some(text) = row.render(&calls) else { continue };
+        for (at, mark) in text.match_indices(['{', '}', '[', ']', '"', ',', ':', '\'']) {
+            let damaged = format!("{}{}", &text[..at], &text[at + mark.len()..]);
+            let turn = read(&mender, row, &damaged);
+            let calls =
+                turn.calls.iter().map(|call| format!("{} {}", call.raw, call.arguments().unwrap_or("")));
+            let known = calls.fold(turn.content.clone() + &turn.reasoning, |known, call| known + &call);
+            tally.tried += 1;
+            if let Some(lost) = ["Oslo", "Bergen"].iter().find(|value| !known.contains(**value)) {
+                tally.wrong.push(format!("{}: {lost} is lost: {damaged}", row.name()));
+            }
+        }
+    }
+    tally.finish(1000);
+}
+
+/// What follows a call shows that it was not complete: a quote and a bracket, or another argument.
+#[test]
+fn a_call_that_goes_on_is_not_cut_short() {
+    let mender = mender();
+    for (text, expected) in [
+        (
+            r#"<tool_call>{"name": "keep", "arguments": {"city": "A", "note": "{\"x\": {\"y\": \"z"}}"}}</tool_call>"#,
+            Some(r#"{"city": "A", "note": "{\"x\": {\"y\": \"z\"}}"}"#),
+        ),
+        (
+            r#"[TOOL_CALLS]keep[ARGS]{"city": "A", "note": "{\"x\": \"y"}"}"#,
+            Some(r#"{"city": "A", "note": "{\"x\": \"y\"}"}"#),
+        ),
+        (r#"[TOOL_CALLS]keep[ARGS]{"city": "A"}, "days": 3}"#, None),
+        (
+            r#"<tool_call>{"name": "keep", "arguments": {"city": "A"}, "days": 3}}</tool_call>"#,
+            Some(r#"{"city": "A", "days": 3}"#),
+        ),
+        (
+            "<tool_call>\n<function=keep>\n<parameter=city>\nA\n</parameter>\n</function>\n<parameter=days>\n3\n</parameter>\n</function>\n</tool_call>",
+            None,
+        ),
+    ] {
+        let turn = mender.turn(text, &TurnOptions::new(), Finish::Stop);
+        let found: Vec<Value> = running(&turn).into_iter().map(|(_, arguments)| arguments).collect();
+        let expected: Vec<Value> = expected.into_iter().map(parse).collect();
+        assert_eq!(found, expected, "{text}");
+        assert_eq!(turn.calls.len(), 1, "{text}: {:?}", turn.content);
+    }
+}

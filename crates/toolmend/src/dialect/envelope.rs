@@ -5,11 +5,12 @@
 
 use std::ops::Range;
 
+use super::beside_arguments::{self, Beside};
 use super::raw_call::RawArguments;
 use crate::json::text;
 use crate::json::tree::{Kind, Tree};
 
-const NAME_KEYS: &[&str] = &[
+pub(super) const NAME_KEYS: &[&str] = &[
     "name",
     "tool_name",
     "tool",
@@ -55,13 +56,16 @@ const LIST_KEYS: &[&str] = &["tool_calls", "tool_uses", "calls", "toolCalls", "f
 /// Keys that a call has once.
 const PARTS: [&[&str]; 4] = [NAME_KEYS, ARGUMENT_KEYS, CALL_KEYS, LIST_KEYS];
 /// Keys beside the name that are not arguments, unless the tool declares them.
-const SIDE_KEYS: &[&str] =
+pub(super) const SIDE_KEYS: &[&str] =
     &["id", "call_id", "tool_call_id", "tool_use_id", "type", "index", "role", "thought", "content"];
 /// Those of them that are not arguments of a tool about which nothing is known.
 const PLAIN_SIDE_KEYS: &[&str] = &["id", "call_id", "tool_call_id", "tool_use_id", "type"];
+/// Those of them that never are arguments if they are beside the arguments.
+pub(super) const ENVELOPE_KEYS: &[&str] =
+    &["id", "call_id", "tool_call_id", "tool_use_id", "type", "index", "role"];
 
 /// Keys of records of calls, and of declarations.
-const RECORD_KEYS: &[&str] = &[
+pub(super) const RECORD_KEYS: &[&str] = &[
     "status",
     "state",
     "result",
@@ -111,7 +115,7 @@ pub(crate) struct EnvelopeCall {
     pub(crate) name: String,
     pub(crate) id: Option<String>,
     pub(crate) arguments: RawArguments,
-    /// The arguments are beside the name instead of under a key of their own.
+    /// Arguments are beside the name instead of under a key of their own.
     // Case: dialects/hermes_json/malformed-flat
     pub(crate) flat: bool,
     /// There is no key for arguments.
@@ -256,6 +260,13 @@ impl Reader<'_, '_> {
                     return Lookup::Ambiguous(own.into_owned());
                 }
             }
+            if let Some(call) = out.get(before)
+                && self.has_argument_outside(id, nested, &call.name)
+            {
+                let name = call.name.clone();
+                out.truncate(before);
+                return Lookup::Ambiguous(name);
+            }
             if let (Some(call), Some(own)) = (out.get_mut(before), self.id(id)) {
                 call.id.get_or_insert(own);
             }
@@ -288,9 +299,14 @@ impl Reader<'_, '_> {
         }
         let call_id = self.id(id).filter(|_| !ID_KEYS.iter().any(|key| self.is_argument(id, &called, key)));
         if let Some(arguments) = self.arguments(id).filter(|_| !self.holds_own_argument(id, &called)) {
+            let (arguments, flat) = match self.look_beside(id, &called) {
+                Beside::Nothing => (arguments, false),
+                Beside::Arguments(joined) => (RawArguments::Decoded(joined, self.span_of(id)), true),
+                Beside::Contradiction => return Lookup::Ambiguous(called),
+            };
             let foreign = self.has_foreign_member(id);
             let call = EnvelopeCall::new(called, self.id(id), arguments, self.span_of(id));
-            out.push(EnvelopeCall { foreign, ..call });
+            out.push(EnvelopeCall { flat, foreign, ..call });
             return Lookup::Yes;
         }
         let others: Vec<usize> = self
@@ -314,6 +330,23 @@ impl Reader<'_, '_> {
         let foreign = !is_argument("role") && !is_argument("type") && self.is_other_kind(id);
         out.push(EnvelopeCall { flat: !bare, bare, foreign, ..call });
         Lookup::Yes
+    }
+
+    /// Looks at the members beside the arguments of a call.
+    fn look_beside(&self, id: usize, called: &str) -> Beside {
+        let Some(arguments) = self.arguments_node(id) else { return Beside::Nothing };
+        let is_argument = |key: &str| (self.known.declares)(called, key) == Some(true);
+        beside_arguments::look(self.tree, id, called, arguments, is_argument)
+    }
+
+    /// Whether a member beside a nested call is an argument of its tool.
+    // Case: dialects/wire_json/argument-outside-the-function
+    fn has_argument_outside(&self, id: usize, nested: usize, tool: &str) -> bool {
+        let known = [SIDE_KEYS, RECORD_KEYS, NAME_KEYS, ARGUMENT_KEYS, CALL_KEYS];
+        self.tree.children(id).filter(|&child| child != nested).any(|child| {
+            let key = self.tree.key(child).unwrap_or_default();
+            !known.iter().any(|keys| keys.contains(&&*key)) && self.is_argument(id, tool, &key)
+        })
     }
 
     /// Whether a member beside the name and the arguments tells the outcome of a call, or what the tool is for.
@@ -468,9 +501,13 @@ impl Reader<'_, '_> {
         span.start + self.base..span.end + self.base
     }
 
+    fn arguments_node(&self, id: usize) -> Option<usize> {
+        ARGUMENT_KEYS.iter().find_map(|key| self.member(id, key))
+    }
+
     /// The arguments under one of their keys.
     fn arguments(&self, id: usize) -> Option<RawArguments> {
-        let child = ARGUMENT_KEYS.iter().find_map(|key| self.member(id, key))?;
+        let child = self.arguments_node(id)?;
         Some(match self.tree.nodes[child].kind {
             Kind::String => {
                 let inner = self.tree.string(child).unwrap_or_default().into_owned();
@@ -569,15 +606,11 @@ pub(crate) fn read_head(json: &str, keyed: bool) -> Option<Head> {
     (!head.name.is_empty()).then_some(head)
 }
 
-/// Whether an envelope goes on, after its arguments, with another name or other arguments.
-pub(crate) fn repeats_part(after_arguments: &str) -> bool {
-    let rest = after_arguments.trim_start_matches(|ch: char| ch.is_whitespace() || ch == ',');
-    rest.len() < after_arguments.len()
-        && read_key(rest, 0).is_some_and(|(key, _)| NAME_KEYS.contains(&key) || ARGUMENT_KEYS.contains(&key))
-}
-
 /// Whether the members at the start of a text name a tool, or are a name and arguments.
 pub(crate) fn names_tool(members: &str, is_tool: &dyn Fn(&str) -> bool) -> bool {
+    // Every bracket of a text is asked about.
+    const REACH: usize = 2048;
+    let members = &members[..members.floor_char_boundary(REACH)];
     let mut start = members.len() - members.trim_start().len();
     // The name may come after an id and the like.
     let at = loop {
@@ -600,7 +633,7 @@ pub(crate) fn names_tool(members: &str, is_tool: &dyn Fn(&str) -> bool) -> bool 
 }
 
 /// Reads a key in any quotes or none. Returns it with the position of its value.
-fn read_key(json: &str, at: usize) -> Option<(&str, usize)> {
+pub(super) fn read_key(json: &str, at: usize) -> Option<(&str, usize)> {
     let quotes = ['"', '\'', '`', '“', '”', '‘', '’'];
     let rest = json[at..].trim_start_matches(quotes);
     let length = rest.find(|ch: char| !(ch.is_alphanumeric() || ch == '_' || ch == '-'))?;
@@ -611,7 +644,7 @@ fn read_key(json: &str, at: usize) -> Option<(&str, usize)> {
 }
 
 /// Reads a short string or a scalar. Returns it with the position after it.
-fn read_simple_value(json: &str, at: usize) -> Option<(std::borrow::Cow<'_, str>, usize)> {
+pub(super) fn read_simple_value(json: &str, at: usize) -> Option<(std::borrow::Cow<'_, str>, usize)> {
     let rest = &json[at..];
     let quote = rest.chars().next().filter(|ch| matches!(ch, '"' | '\''));
     let Some(quote) = quote else {

@@ -26,7 +26,9 @@ pub(super) enum Slot {
 // Case: dialects/pythonic/conditional-value
 pub(super) fn hold_structure(text: &str, mark: u8, slot: Slot) -> bool {
     let (mut unpaired, mut first) = (false, true);
+    let mut brackets = OwnBrackets::default();
     for at in quotes(text.as_bytes(), mark) {
+        brackets.advance(text, at);
         let (before, after) = (&text[..at], &text[at + 1..]);
         let is_single = mark == b'\'' && before.ends_with(char::is_alphanumeric);
         let within_word = is_single && after.starts_with(char::is_alphanumeric);
@@ -34,8 +36,12 @@ pub(super) fn hold_structure(text: &str, mark: u8, slot: Slot) -> bool {
         let after_word =
             is_single && after.strip_prefix(' ').is_some_and(|rest| rest.starts_with(char::is_alphabetic));
         unpaired ^= !within_word && !after_word;
-        let ends_value = first && !within_word && python_expression::continues(after);
-        if ends_value || is_before_key(after) || is_opening(before, slot) {
+        // A quote after a blank or a bracket opens something.
+        let closes = before.ends_with(|ch: char| !ch.is_whitespace() && !"=(,[{:".contains(ch));
+        let goes_on = python_expression::continues(after)
+            || closes && (continues_closed(after, mark) || is_before_text(after, mark));
+        let ends_value = first && !within_word && goes_on;
+        if ends_value || is_before_key(after) || is_opening(before, slot, brackets) {
             return true;
         }
         first = false;
@@ -43,6 +49,19 @@ pub(super) fn hold_structure(text: &str, mark: u8, slot: Slot) -> bool {
     let mark = char::from(mark);
     let doubled = text.len() > 1 && text.starts_with(mark) && text.ends_with(mark);
     unpaired || doubled || holds_next_call(text)
+}
+
+/// Whether a text after a quote continues an expression, together with the quote that ends it.
+// Case: dialects/py_call/formatted-text
+fn continues_closed(after: &str, mark: u8) -> bool {
+    python_expression::continues(&format!("{after}{}", char::from(mark)))
+}
+
+/// Whether a text begins with a comma and another text: `'a', 'b'`.
+// Case: dialects/py_call/two-texts
+fn is_before_text(text: &str, mark: u8) -> bool {
+    let next = text.trim_start().strip_prefix(',').map(str::trim_start);
+    next.is_some_and(|next| next.starts_with(char::from(mark)))
 }
 
 /// The positions of quotes without a backslash.
@@ -74,29 +93,43 @@ pub(super) fn is_before_key(text: &str) -> bool {
     length > 0 && is_sign
 }
 
-/// Whether a text ends inside brackets that it opened, so that a key there belongs to a call in the text.
-fn is_in_own_brackets(text: &str) -> bool {
-    let mut depth = 0usize;
-    for byte in text.bytes() {
-        match byte {
-            b'(' => depth += 1,
-            b')' if depth == 0 => return false,
-            b')' => depth -= 1,
-            _ => {}
+/// The round brackets of a text up to some position.
+#[derive(Debug, Clone, Copy, Default)]
+struct OwnBrackets {
+    at: usize,
+    depth: usize,
+    /// One was closed that the text did not open.
+    is_broken: bool,
+}
+
+impl OwnBrackets {
+    fn advance(&mut self, text: &str, to: usize) {
+        for byte in text[self.at..to].bytes() {
+            match byte {
+                b'(' => self.depth += 1,
+                b')' if self.depth == 0 => self.is_broken = true,
+                b')' => self.depth -= 1,
+                _ => {}
+            }
         }
+        self.at = to;
     }
-    depth > 0
+
+    /// Whether the position is inside brackets that the text opened, so that a key there belongs to a call in the text.
+    fn is_inside(self) -> bool {
+        self.depth > 0 && !self.is_broken
+    }
 }
 
 /// Whether the quote after this text opens a value.
-fn is_opening(before: &str, slot: Slot) -> bool {
+fn is_opening(before: &str, slot: Slot, brackets: OwnBrackets) -> bool {
     let before = before.trim_end();
     match (slot, before.strip_suffix('=')) {
         (Slot::Listed, _) if before.ends_with([',', '(', '[', '{', ':', '=']) => true,
         (_, Some(key)) => {
             let key = key.trim_end();
             let start = key.trim_end_matches(|ch: char| ch.is_alphanumeric() || ch == '_');
-            start.len() < key.len() && start.trim_end().ends_with([',', '(']) && !is_in_own_brackets(start)
+            start.len() < key.len() && start.trim_end().ends_with([',', '(']) && !brackets.is_inside()
         }
         _ => false,
     }
@@ -159,6 +192,8 @@ mod tests {
             "x, b='y",
             "Oslo, days=3), delete_file(path='a",
             "a'.format(x), 'b",
+            "rm %s' % 'a",
+            "ls', '-a",
         ];
         for text in texts {
             assert!(hold_structure(text, b'\'', Slot::Keyed), "{text}");

@@ -19,6 +19,8 @@ pub(crate) enum Route {
     Call(String),
     /// For something that is not a declared tool, such as a built-in browser.
     Ignored,
+    /// It is not the model that speaks.
+    Other,
 }
 
 /// Recipients that are not tools.
@@ -77,7 +79,20 @@ fn no_message(input: Input<'_>, from: usize, words: &str, at: usize) -> Step<(Ro
     Step::No
 }
 
+/// Authors of messages other than the model.
+const OTHERS: &[&str] = &["user", "system", "developer", "tool", "function"];
+
+/// Whether the header says that a user, a tool or the system speaks. A tool speaks to the model.
+// Case: dialects/harmony/turn-of-the-user
+fn has_other_author(words: &str) -> bool {
+    let author = words.split_whitespace().next().unwrap_or_default();
+    OTHERS.contains(&author) || author.starts_with("functions.") && words.contains("to=assistant")
+}
+
 fn route(words: &str, known: &dyn Fn(&str) -> bool) -> Route {
+    if has_other_author(words) {
+        return Route::Other;
+    }
     let recipient = words.split_whitespace().find_map(|word| {
         let (_, name) = word.split_once("to=")?;
         let name = name.trim_end_matches(|ch: char| !(ch.is_alphanumeric() || ch == '_'));
@@ -133,6 +148,8 @@ mod tests {
         check(" to=self<|message|>", Route::Reasoning);
         check(" to=user<|message|>", Route::User);
         check("<|start|>assistant to=f<|message|>", call("f"));
+        check("<|start|>user<|message|>", Route::Other);
+        check("<|start|>functions.f to=assistant<|channel|>commentary<|message|>", Route::Other);
         check("<|channel|>analysis to=browser.search code<|message|>", Route::Ignored);
         check("<|channel|>analysis to=functions.f code<|message|>", call("f"));
     }

@@ -59,6 +59,7 @@
 pub(crate) mod arrow_hash;
 mod attribute_list;
 mod begun_again;
+mod beside_arguments;
 pub(crate) mod block;
 pub(crate) mod corner_brackets;
 pub(crate) mod custom;

@@ -169,10 +169,14 @@ pub(crate) fn read_call(input: Input<'_>, at: usize) -> Step<RawCall> {
     Step::Got(call)
 }
 
-/// Whether a value contains half of a closing mark, so that its end is ambiguous.
+/// Whether a value contains half of a closing mark, or the beginning of a call, so that its end is ambiguous.
 // Case: dialects/kimi_k3/doubled-close
+// Case: dialects/kimi_k3/call-in-value
 fn is_ambiguous(value: &str) -> bool {
     let text = value.trim();
+    if text.contains("<|open|>call ") || text.contains("<|open|>tools<|sep|>") {
+        return true;
+    }
     let closes = text.ends_with("<|close|>") || text.contains("<|close|>argument");
     closes || text.starts_with("<|sep|>") || text.contains("argument<|sep|>")
 }

@@ -20,6 +20,8 @@ pub(crate) struct Tag<'t> {
     /// The namespace before the word, with what separates them: `antml:`, `DSML|`, `longcat_`.
     pub(crate) space: &'t str,
     pub(crate) word: &'t str,
+    /// The suffix after the word and a colon: `opensource`.
+    pub(crate) suffix: &'t str,
     /// The value of `<word=VALUE>`.
     pub(crate) equals: Option<&'t str>,
     pub(crate) attributes: Vec<(&'t str, &'t str)>,
@@ -42,6 +44,7 @@ impl<'t> Tag<'t> {
             close,
             space: "",
             word,
+            suffix: "",
             equals: None,
             attributes: Vec::new(),
             empty: false,
@@ -66,6 +69,11 @@ impl<'t> Tag<'t> {
         })
     }
 
+    /// How the tag is decorated.
+    pub(crate) fn style(&self) -> Style<'t> {
+        Style { space: self.space, suffix: self.suffix, is_token: self.word.starts_with('<') }
+    }
+
     /// Whether this is an opening tag with nothing but its word.
     pub(crate) fn is_bare(&self) -> bool {
         !self.close && !self.empty && self.equals.is_none() && self.attributes.is_empty()
@@ -85,6 +93,14 @@ impl<'t> Tag<'t> {
             .or_else(|| self.attribute(&["name", "tool", "function", "tool_name", "rname"]))
             .map(str::trim)
     }
+}
+
+/// What is around the word of a tag. The tag that closes something has the style of the one that opened it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Style<'t> {
+    space: &'t str,
+    suffix: &'t str,
+    is_token: bool,
 }
 
 /// Namespaces with the separator that ends them. If one begins another, the longer one comes first.
@@ -153,6 +169,7 @@ pub(crate) fn read<'t>(text: &'t str, done: bool, custom: &CustomTable) -> Step<
             return Step::More;
         }
         if suffix > 0 && bytes.get(at + 1 + suffix) == Some(&b'>') {
+            tag.suffix = &text[at + 1..at + 1 + suffix];
             at += 1 + suffix;
         }
         // `<word: name>`
@@ -337,7 +354,8 @@ fn header<'t>(text: &'t str, at: usize, end: Option<usize>, done: bool, tag: &mu
     match attributes(inner) {
         Some(attributes) => tag.attributes = attributes,
         // `<function get_weather>`: the equals sign before the name is missing.
-        None if inner.split_whitespace().count() == 1
+        None if rest.starts_with([' ', '\t'])
+            && inner.split_whitespace().count() == 1
             && inner.contains(char::is_alphanumeric)
             && !tag.close =>
         {
@@ -460,7 +478,7 @@ mod tests {
         ] {
             assert_eq!(read(text, false, CustomTable::empty()), Step::More, "{text}");
         }
-        for text in ["<3", "< b", "<a href=x <", "<é>"] {
+        for text in ["<tool\\_call>", "<3", "< b", "<a href=x <", "<é>"] {
             assert_eq!(read(text, true, CustomTable::empty()), Step::No, "{text}");
         }
     }

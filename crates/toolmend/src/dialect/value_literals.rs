@@ -113,6 +113,11 @@ fn read_concatenated(
             return Step::Got((value(text), end, uneven));
         }
         let next = if input.byte(next) == Some(b'+') { input.skip_whitespace(next + 1) } else { next };
+        // Whether another text is joined is not known.
+        // Case: dialects/py_call/joined-texts
+        if next >= input.text.len() && !input.done {
+            return Step::More;
+        }
         if !matches!(input.byte(next), Some(b'"' | b'\'')) {
             return Step::Got((value(text), end, uneven));
         }

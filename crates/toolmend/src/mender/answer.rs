@@ -9,10 +9,11 @@ use super::Mender;
 use crate::feedback;
 use crate::json::strict;
 use crate::pipeline::Task;
+use crate::repair::{Repair, RepairKind};
 use crate::schema::Schema;
 use crate::syntax::Finish;
 use crate::turn::{Turn, TurnOptions};
-use crate::verdict::{Outcome, Verdict};
+use crate::verdict::{Outcome, Reason, Verdict};
 
 impl Mender {
     /// Judges the content of an answer by the `response_format` of its request.
@@ -42,6 +43,11 @@ impl Mender {
             }
         }
         let mut verdict = task.run(text);
+        // Case: dialects/py_call/answer-like-a-call
+        if verdict.outcome() == Outcome::Mended && reads_call(&verdict) {
+            let why = "the text is a call in the notation of a program, and the request asked for JSON";
+            verdict = self.refused_verdict("", text, Reason::Syntax, why);
+        }
         if let Err(error) = &compiled {
             verdict.notes.push(format!("the schema of the answer is broken: {error}"));
         }
@@ -81,6 +87,12 @@ impl Mender {
         }
         turn.answer = Some(verdict);
     }
+}
+
+/// Whether the JSON of an answer was made from the notation of a call, whose name is lost then.
+fn reads_call(verdict: &Verdict<'_>) -> bool {
+    let is_call = |repair: &Repair| repair.path.is_empty() && repair.kind == RepairKind::CallSyntaxRead;
+    verdict.repairs().iter().any(is_call)
 }
 
 /// The schema that a `response_format` has, as Chat Completions and Responses write it.

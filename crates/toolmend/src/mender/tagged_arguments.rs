@@ -33,6 +33,7 @@ pub(super) fn judge(
         dialect: recognised(Recognition::TaggedArguments),
         damaged: true,
         element: None,
+        stopped: finish != Finish::Length,
     };
     let input = Input::new(arguments, true, mender.dialects().table());
     let Step::Got(call) = tagged::read(input, opened, mender) else { return None };

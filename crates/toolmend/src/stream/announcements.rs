@@ -25,6 +25,8 @@ const SHOWING: &[&str] = &[
     "beispiel",
     "ejemplo",
     "exemple",
+    "esempio",
+    "exemplo",
 ];
 
 /// Words that speak against a call without a marker, in lower case.
@@ -39,6 +41,8 @@ const REFUSING: &[&str] = &[
     "can't do",
     "cannot do",
     "won't",
+    "refuse",
+    "would have",
     "yourself",
     "instead of",
     "would be",

@@ -2,7 +2,7 @@
 //!
 //! Anything else ends the frame, and text continues.
 
-use super::{CallContext, Mode, Stream};
+use super::{CallContext, Mode, Stream, turns_of_others};
 use crate::dialect::block::{Frames, Reader};
 use crate::dialect::inferred;
 use crate::dialect::input::{Input, Step};
@@ -31,6 +31,16 @@ impl Stream {
             self.note_removed(at..self.buffer.len());
             self.consume(self.buffer.len());
             return false;
+        }
+        if evidence != Evidence::Marked {
+            match turns_of_others::is_observation(rest, done) {
+                Step::Got(()) => {
+                    self.leave_area();
+                    return self.begin_turn_of_other(at);
+                }
+                Step::More => return false,
+                Step::No => {}
+            }
         }
         match token::read(rest, done, self.custom.table()) {
             Step::More => return false,
@@ -121,8 +131,10 @@ impl Stream {
     /// The length of markup between calls, if it means nothing there.
     fn is_framing(markup: &Markup<'_>) -> Option<usize> {
         let nothing = match markup {
-            // Another message may follow, and it may be a call.
-            Markup::Token { spelling: "<|message_sep|>", .. } => return None,
+            // Another message may follow, and it may be a call, or the turn of another speaker.
+            Markup::Token { spelling: "<|message_sep|>", .. } | Markup::Token { role: Role::Turn, .. } => {
+                return None;
+            }
             Markup::Token { role, .. } => matches!(role, Role::Noise | Role::Message | Role::Part(_)),
             Markup::Tag(tag, word) => {
                 tag.close

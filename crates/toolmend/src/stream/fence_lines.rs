@@ -62,9 +62,10 @@ fn read(line: &str, open: Option<Fence>, done: bool) -> Step<Option<Fence>> {
             None if done => Step::Got(None),
             None => Step::More,
             Some(_) => match token::read(rest, done, CustomTable::empty()) {
-                Step::Got(Markup::Token { role: Role::Noise | Role::Stop | Role::MessageEnd, .. }) => {
-                    Step::Got(None)
-                }
+                Step::Got(Markup::Token {
+                    role: Role::Noise | Role::Stop | Role::Turn | Role::MessageEnd,
+                    ..
+                }) => Step::Got(None),
                 Step::More => Step::More,
                 _ => Step::No,
             },

@@ -2,7 +2,7 @@
 //!
 //! [`Stream::choose_action`] decides by the markup and its surroundings, and [`Stream::apply_action`] carries it out.
 
-use super::{AnswerFrame, CallContext, Mode, Stream};
+use super::{AnswerFrame, CallContext, Mode, ResultBody, Stream};
 use crate::dialect::block::{Block, CallJudge, Frames, Reader};
 use crate::dialect::input::Step;
 use crate::dialect::raw_call::{Ending, Field, RawArguments, RawCall, RawValue};
@@ -35,7 +35,10 @@ impl Stream {
         if self.is_in_fence() {
             let ends_turn = matches!(
                 markup,
-                Markup::Token { role: Role::Noise | Role::Tail | Role::Stop | Role::MessageEnd, .. }
+                Markup::Token {
+                    role: Role::Noise | Role::Tail | Role::Stop | Role::Turn | Role::MessageEnd,
+                    ..
+                }
             );
             return if ends_turn { MarkupAction::Tail(len) } else { MarkupAction::Text };
         }
@@ -58,7 +61,8 @@ impl Stream {
                         MarkupAction::Answer(false, len)
                     }
                     Role::Part(_) | Role::OpenTag(_) | Role::CloseTag(_) => MarkupAction::Orphan(len),
-                    Role::Tail | Role::Result => MarkupAction::Tail(len),
+                    Role::Turn if self.text_kind == TextKind::Content => MarkupAction::Turn(len),
+                    Role::Tail | Role::Result | Role::Turn => MarkupAction::Tail(len),
                     Role::Hidden => MarkupAction::Hide(len),
                     Role::Close | Role::Message | Role::Noise | Role::Stop => MarkupAction::Drop(len),
                 }
@@ -163,9 +167,18 @@ impl Stream {
                 self.flush_before(at);
                 self.consume(len);
                 self.note_interruption();
-                self.mode = Mode::ToolResult(tagged);
+                self.mode =
+                    Mode::ToolResult(ResultBody { is_token: !tagged, is_invented: true, has_text: false });
                 true
             }
+            MarkupAction::Turn(len) => match self.ends_output(at + len, done) {
+                Step::Got(()) => self.drop_token(at, len),
+                Step::More => {
+                    self.hold(at);
+                    false
+                }
+                Step::No => self.begin_turn_of_other(at),
+            },
             MarkupAction::Orphan(len) if self.buffer[at..].starts_with('<') => self.drop_token(at, len),
             MarkupAction::Orphan(_) => self.skip_candidate(at),
             MarkupAction::Tail(len) => match self.ends_output(at + len, done) {
@@ -208,11 +221,11 @@ impl Stream {
             let token_at = self.buffer.len() - rest.len();
             match token::read(rest, done, self.custom.table()) {
                 Step::More => break Step::More,
-                Step::Got(Markup::Token { role: Role::Stop, .. }) if !self.is_in_fence() => {
+                Step::Got(Markup::Token { role: Role::Stop | Role::Turn, .. }) if !self.is_in_fence() => {
                     break Step::Got(());
                 }
                 Step::Got(Markup::Token {
-                    role: Role::Tail | Role::Noise | Role::MessageEnd | Role::Stop,
+                    role: Role::Tail | Role::Noise | Role::MessageEnd | Role::Stop | Role::Turn,
                     len,
                     ..
                 }) => at = token_at + len,
@@ -393,6 +406,8 @@ pub(super) enum MarkupAction {
     Orphan(usize),
     /// Drop it if the output ends after it.
     Tail(usize),
+    /// The same. Otherwise it begins the turn of another speaker.
+    Turn(usize),
     /// A frame around the answer.
     Frame(AnswerFrame, usize),
     Drop(usize),

@@ -5,6 +5,7 @@
 
 use super::Stream;
 use super::markup_action::MarkupAction;
+use super::refusing_words;
 use super::text_before::{Before, continues_sentence, is_before_markup, is_quoted};
 use crate::dialect::input::{Input, Step};
 use crate::dialect::token::{self, TextKind};
@@ -18,7 +19,13 @@ impl Stream {
             return Step::No;
         }
         let line = self.line_before(at);
-        if !self.is_asked() && (is_quoted(&line) || self.is_indented_code(at)) {
+        let is_asked = self.is_asked();
+        if !is_asked && (is_quoted(&line) || self.is_indented_code(at)) {
+            return Step::Got(());
+        }
+        // Models put calls that were asked for into inline code. Even then a negation counts.
+        // Case: dialects/hermes_json/asked-for-and-negated
+        if is_asked && is_quoted(&line) && refusing_words::negates(&line) {
             return Step::Got(());
         }
         let before = is_before_markup(&line);

@@ -3,7 +3,7 @@
 //! This module follows a header to the text, the reasoning or the call that it announces. The readers of headers are in
 //! `dialect`.
 
-use super::{CallContext, Mode, Stream};
+use super::{CallContext, Mode, ResultBody, Stream};
 use crate::dialect::block::{Block, Frames, Reader};
 use crate::dialect::input::{Input, Step};
 use crate::dialect::message_header::{self, Route};
@@ -36,6 +36,7 @@ impl Stream {
         }
         let known = |name: &str| self.mender.knows_tool(name);
         match message_header::read(Input::new(&self.buffer, done, self.custom.table()), at, &known) {
+            Step::Got((Route::Other, _)) | Step::No => Step::No,
             Step::Got((route, end)) => {
                 self.consume(end);
                 self.scanned = 0;
@@ -43,7 +44,6 @@ impl Stream {
                 Step::Got(())
             }
             Step::More => Step::More,
-            Step::No => Step::No,
         }
     }
 
@@ -173,7 +173,9 @@ impl Stream {
                 let frames = Frames { markers: vec!["<|message|>".to_owned()], ..Frames::default() };
                 self.mode = Mode::Body(name, frames);
             }
-            Route::Ignored => self.mode = Mode::ToolResult(true),
+            Route::Ignored => self.mode = Mode::ToolResult(ResultBody::default()),
+            // What another speaker says was never entered.
+            Route::Other => {}
         }
     }
 
@@ -186,6 +188,7 @@ impl Stream {
                     Step::Got((Route::Call(_), _)) if self.request.choice == ToolChoice::None => {
                         self.show_call(at)
                     }
+                    Step::Got((Route::Other, _)) => self.begin_turn_of_other(at),
                     Step::Got((route, end)) => {
                         self.flush_before(at);
                         self.consume(end - at);
@@ -302,6 +305,9 @@ impl Stream {
         let recipient = self.buffer[at..].starts_with("<|recipient|>");
         if recipient && word != "all" && self.request.choice == ToolChoice::None {
             return self.show_call(at);
+        }
+        if !recipient && !matches!(word.as_str(), "assistant" | "") {
+            return self.begin_turn_of_other(at);
         }
         self.flush_before(at);
         self.consume(len + length);
@@ -446,44 +452,66 @@ impl Stream {
         true
     }
 
-    /// Drops the result of a tool, up to its closing marker or the next markup that begins something.
+    /// Drops the result of a tool, up to its closing marker or the next markup that begins something. What the model writes
+    /// after a result that it invented rests on it, so nothing in there is a call.
     // Case: dialects/hostile/invented-result
+    // Case: dialects/hostile/call-after-invented-result
     pub(super) fn advance_tool_result(&mut self, done: bool) -> bool {
-        let Mode::ToolResult(tagged) = self.mode else { return false };
+        let Mode::ToolResult(body) = self.mode else { return false };
         let mut at = 0;
         while let Some(offset) = self.buffer[at..].find('<') {
             let mark = at + offset;
             at = mark + 1;
             match token::read(&self.buffer[mark..], done, self.custom.table()) {
                 Step::More => {
-                    self.remove_front(mark);
+                    self.remove_result(mark);
                     return false;
                 }
                 Step::Got(markup) => {
-                    let ends = match (&markup, tagged) {
-                        (Markup::Tag(tag, Word::Result), true) => tag.close,
+                    let ends = match (&markup, body.is_token) {
+                        (Markup::Tag(tag, Word::Result), false) => tag.close,
                         (Markup::Token { role: Role::MessageEnd, .. }, _) => true,
                         (
                             Markup::Token { role: Role::Open(_) | Role::Begin(_) | Role::Header(_), .. },
-                            false,
+                            true,
                         ) => {
-                            self.remove_front(mark);
-                            return self.leave_area();
+                            self.remove_result(mark);
+                            return self.leave_tool_result();
                         }
                         _ => false,
                     };
                     if ends {
                         let len = markup.len();
-                        self.remove_front(mark + len);
+                        self.remove_result(mark);
+                        self.remove_front(len);
                         self.note_interruption();
-                        return self.leave_area();
+                        return self.leave_tool_result();
                     }
                 }
                 Step::No => {}
             }
         }
-        self.remove_front(self.buffer.len());
+        self.remove_result(self.buffer.len());
         false
+    }
+
+    /// Removes the first bytes of the buffer, which are part of a result.
+    fn remove_result(&mut self, length: usize) {
+        let has_text = !self.buffer[..length].trim().is_empty();
+        if let Mode::ToolResult(body) = &mut self.mode {
+            body.has_text |= has_text;
+        }
+        self.remove_front(length);
+    }
+
+    fn leave_tool_result(&mut self) -> bool {
+        match self.mode {
+            Mode::ToolResult(ResultBody { is_invented: true, has_text: true, .. }) => {
+                self.enter_turn_of_other();
+                true
+            }
+            _ => self.leave_area(),
+        }
     }
 
     /// Removes the first bytes of the buffer from the text.

@@ -19,6 +19,7 @@
 //! | `mentions`, `shown_calls` | which markup and which calls the text only talks about |
 //! | `shown_elements` | which elements are shown as a whole |
 //! | `messages_in_sentences` | which messages with a header the text only talks about |
+//! | `turns_of_others` | what the model writes in the name of another speaker |
 //! | `announcements`, `asking_first` | what the text before a call without a marker says about it |
 //! | `refusing_words` | what the words right before a call with a marker say about it |
 //! | `unmarked_calls`, `held_output` | whether text without a marker is a call |
@@ -47,6 +48,8 @@
 //! | a call with a marker after words | made | models announce their calls |
 //! | a call with a marker in a sentence that goes on after it | text | the sentence talks about it |
 //! | a call with a marker in a fence, inline code, a quotation, indented code, a comment, `<pre>` | text, in every dialect | it is shown |
+//! | the turn of a user, a tool or the system | text, and so is everything after it | the model's own turn ended before it |
+//! | a call after a result that the model invented | text | it rests on what nobody said |
 //! | the result of a tool before any call | text | nobody called a tool, so the text talks about results |
 //! | a call without a marker, then a call with one | the first is text | the model's own form is the marked one |
 
@@ -80,6 +83,7 @@ mod stable_prefix;
 mod text_before;
 mod text_mode;
 mod text_pieces;
+mod turns_of_others;
 mod unmarked_calls;
 mod unreadable_frames;
 
@@ -234,8 +238,21 @@ enum Mode {
     BetweenCalls(Frames, Evidence),
     /// The body of a call whose message header was read.
     Body(String, Frames),
-    /// The result of a tool, up to the tag that closes it (`true`) or to the next markup that begins something.
-    ToolResult(bool),
+    /// The result of a tool, up to the tag that closes it or to the next markup that begins something.
+    ToolResult(ResultBody),
+    /// The turn of another speaker, up to the end of the output.
+    OtherTurn,
+}
+
+/// What is known of the result of a tool in the output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct ResultBody {
+    /// A token began it, and not a tag.
+    is_token: bool,
+    /// Only a tool can know it.
+    is_invented: bool,
+    /// It is not empty.
+    has_text: bool,
 }
 
 /// Where the output is with respect to the tags that some families put around their answer.
@@ -531,6 +548,7 @@ impl Stream {
                 Mode::BetweenCalls(..) => self.advance_between_calls(done),
                 Mode::Body(..) => self.advance_body(done),
                 Mode::ToolResult(_) => self.advance_tool_result(done),
+                Mode::OtherTurn => self.advance_turn_of_other(),
             };
             if !on || before == (self.offset, self.scanned, std::mem::discriminant(&self.mode)) {
                 break;

@@ -99,14 +99,32 @@ const PARTS: &[&str] = &[
 
 /// Whether the end of this text shows what follows, or speaks against it.
 pub(super) fn speaks_against(text: &str) -> bool {
+    let sentence = announcing_sentence(text);
+    sentence.is_some_and(|sentence| {
+        SHOWING.iter().any(|words| sentence.contains(words)) || negates_clause(last_clause(&sentence))
+    })
+}
+
+/// Whether the end of this text speaks against what follows. Models also show the calls that they were asked for.
+pub(super) fn forbids(text: &str) -> bool {
+    announcing_sentence(text).is_some_and(|sentence| negates_clause(last_clause(&sentence)))
+}
+
+/// The sentence before a colon at the end of a text, in lower case.
+fn announcing_sentence(text: &str) -> Option<String> {
     let text = text.trim_end().trim_end_matches(['*', '_']);
-    let Some(text) = text.strip_suffix([':', '：']) else { return false };
+    let text = text.strip_suffix([':', '：'])?;
     let sentence = text.rsplit(['\n', '.', '!', '?', '。', '！', '？']).next().unwrap_or(text);
-    let sentence = sentence.to_lowercase().replace('’', "'");
-    if SHOWING.iter().any(|words| sentence.contains(words)) {
-        return true;
-    }
-    let clause = last_clause(&sentence);
+    Some(sentence.to_lowercase().replace('’', "'"))
+}
+
+/// Whether the last clause of a line that goes on speaks against what comes next.
+pub(super) fn negates(line: &str) -> bool {
+    let sentence = line.rsplit(['.', '!', '?', '。', '！', '？']).next().unwrap_or(line);
+    negates_clause(last_clause(&sentence.to_lowercase().replace('’', "'")))
+}
+
+fn negates_clause(clause: &str) -> bool {
     negates_action(clause)
         || SPANISH.iter().chain(PARTS).any(|part| clause.contains(part))
         || words_of(clause).any(|word| NEGATING.contains(&word))
@@ -164,6 +182,12 @@ mod tests {
                 if text.trim_end().ends_with([':', '：']) { text.to_owned() } else { format!("{text}:") };
             assert!(speaks_against(&text), "{text}");
         }
+    }
+
+    #[test]
+    fn a_line_that_goes_on_can_speak_against_a_call() {
+        assert!(negates("Don't run `") && negates("Fine. You must never call `"));
+        assert!(!negates("I don't know it. I call `") && !negates("`"));
     }
 
     #[test]

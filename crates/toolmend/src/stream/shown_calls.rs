@@ -7,7 +7,7 @@
 use super::Stream;
 use super::messages_in_sentences::{closes_part, is_half_closer};
 use super::refusing_words;
-use super::text_before::{Before, continues_sentence, is_before_markup};
+use super::text_before::{Before, continues_sentence, is_before_markup, is_quoted};
 use crate::dialect::block::{Block, Frames, Reader};
 use crate::dialect::input::{Input, Step};
 use crate::dialect::raw_call::RawCall;
@@ -29,10 +29,20 @@ impl Stream {
 
     /// The position after the markers that close calls. They stay visible if their partners do.
     // Case: dialects/use_mcp_tool/in-a-sentence
-    fn frame_end(&self, from: usize, done: bool) -> Step<usize> {
+    // Case: dialects/deepseek_v3/in-inline-code
+    fn frame_end(&self, from: usize, mut fence: bool, done: bool) -> Step<usize> {
+        const FENCE: &str = "```";
         let mut at = from;
         loop {
             let rest = self.buffer[at..].trim_start();
+            if fence && rest.starts_with(FENCE) {
+                fence = false;
+                at = self.buffer.len() - rest.len() + FENCE.len();
+                continue;
+            }
+            if fence && !done && FENCE.starts_with(rest) {
+                return Step::More;
+            }
             match token::read(rest, done, self.custom.table()) {
                 Step::Got(markup) if markup.closes() || closes_part(&markup) => {
                     at = self.buffer.len() - rest.len() + markup.len();
@@ -51,7 +61,7 @@ impl Stream {
         const MOST: usize = 1000;
         let (mut end, mut frames) = (block.end, block.frames.clone());
         for _ in 0..MOST {
-            match self.frame_end(end, done) {
+            match self.frame_end(end, frames.fence, done) {
                 Step::Got(closed) => end = closed,
                 other => return other,
             }
@@ -73,11 +83,13 @@ impl Stream {
             match input.markup(at) {
                 Step::Got(markup) if markup.opens() => frames = Frames::default(),
                 Step::More => return Step::More,
-                _ if end > block.end && frames.brackets == 0 => return self.frame_end(end, done),
+                _ if end > block.end && frames.brackets == 0 => {
+                    return self.frame_end(end, frames.fence, done);
+                }
                 _ => match frames.begins_bare_call(input, at) {
                     Step::More => return Step::More,
                     Step::No if !input.rest(at).starts_with(['{', '[', '✿']) => {
-                        return self.frame_end(end, done);
+                        return self.frame_end(end, frames.fence, done);
                     }
                     _ => {}
                 },
@@ -89,7 +101,7 @@ impl Stream {
                     (end, frames) = (next.end, next.frames);
                 }
                 Step::More => return Step::More,
-                _ => return self.frame_end(end, done),
+                _ => return self.frame_end(end, frames.fence, done),
             }
         }
         Step::Got(end)
@@ -217,12 +229,16 @@ impl Stream {
     // Case: dialects/hostile/marked-example
     // Case: dialects/hostile/marked-and-negated
     pub(super) fn is_labelled_example(&self, at: usize) -> bool {
-        if self.text_kind != TextKind::Content || self.is_asked() {
+        if self.text_kind != TextKind::Content {
             return false;
         }
         let before = self.text_before(at);
-        is_example_label(before.trim_end().lines().next_back().unwrap_or_default())
-            || refusing_words::speaks_against(&before)
+        let is_label = || is_example_label(before.trim_end().lines().next_back().unwrap_or_default());
+        if self.is_asked() {
+            refusing_words::forbids(&before)
+        } else {
+            is_label() || refusing_words::speaks_against(&before)
+        }
     }
 
     /// Whether the tool of a call is not declared, and the call is not a block of its own or has a placeholder for a
@@ -241,6 +257,9 @@ impl Stream {
         }
         if !has_tools {
             return Step::No;
+        }
+        if is_quoted(&self.line_before(at)) {
+            return Step::Got(());
         }
         // If the output was truncated in a sentence, its words may be missing.
         let is_truncated = done && self.finish != Finish::Stop;
@@ -321,6 +340,11 @@ const EXAMPLE_LABELS: &[&str] = &[
     "sample call",
     "here is an example",
     "here's an example",
+    "beispiel",
+    "ejemplo",
+    "exemple",
+    "esempio",
+    "exemplo",
     "例如",
     "示例",
     "例子",

@@ -112,7 +112,39 @@ const QUOTING: &[&str] = &["> ", ">> ", "| ", "// ", "# ", "## ", "### ", "/* ",
 /// Whether the end of this line is inside inline code, a quotation, a comment or the cell of a table.
 pub(super) fn is_quoted(line: &str) -> bool {
     let start = line.trim_start();
-    QUOTING.iter().any(|mark| start.starts_with(mark)) || has_open_quotation(start) || has_open_code(start)
+    QUOTING.iter().any(|mark| start.starts_with(mark))
+        || has_open_quotation(start)
+        || has_open_code(start)
+        || has_open_json_string(start)
+        || is_listing(start)
+}
+
+/// Whether a string of JSON is open at the end of this line, which begins with a bracket or with a key.
+// Case: dialects/hostile/call-in-a-json-string
+fn has_open_json_string(start: &str) -> bool {
+    let begins_with_key = || {
+        let key = start.strip_prefix('"').and_then(|rest| rest.split_once('"'));
+        key.is_some_and(|(_, after)| after.trim_start().starts_with(':'))
+    };
+    if !(start.starts_with(['{', '[']) || begins_with_key()) {
+        return false;
+    }
+    let (mut open, mut escaped) = (false, false);
+    for byte in start.bytes() {
+        open ^= byte == b'"' && !escaped;
+        escaped = byte == b'\\' && !escaped;
+    }
+    open
+}
+
+/// Whether only what a tool writes before the lines of a file is in this line: `a.txt:12:`, `12:`, `12 |`, `+`.
+// Case: dialects/hostile/call-in-a-listing
+fn is_listing(start: &str) -> bool {
+    let start = start.trim_end_matches(' ');
+    let Some(prefix) = start.strip_suffix([':', '|', '\t']) else { return start == "+" };
+    let number = prefix.rsplit(':').next().unwrap_or_default().trim();
+    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) && !prefix.contains(' ')
+        || prefix.trim().bytes().all(|byte| byte.is_ascii_digit()) && !prefix.trim().is_empty()
 }
 
 /// Whether a quotation is open at the end of this line. A straight quote opens one where a word begins.
@@ -123,7 +155,12 @@ fn has_open_quotation(line: &str) -> bool {
         (Some(_), None) => true,
         (None, _) => false,
     };
-    if opened('“', '”') || opened('«', '»') || opened('「', '」') || opened('『', '』') {
+    if opened('„', '“')
+        || !line.contains('„') && opened('“', '”')
+        || opened('«', '»')
+        || opened('「', '」')
+        || opened('『', '』')
+    {
         return true;
     }
     if line.contains("<code>") && opened_tag(line, "<code>", "</code>")
@@ -180,6 +217,12 @@ mod tests {
 
     #[test]
     fn quotations_are_known_by_their_marks() {
+        for line in ["{\"a\": \"x ", "  \"note\": \"", "a.txt:12:", "12 |", "+", "Das „"] {
+            assert!(is_quoted(line), "{line}");
+        }
+        for line in ["{\"a\": \"x\", ", "\"", "„a“ und ", "at 12: "] {
+            assert!(!is_quoted(line), "{line}");
+        }
         for line in ["He wrote “", "say \"", "say \"<a> b", "x(\"a\", \"", "// ", "use <code>", "a \\"] {
             assert!(is_quoted(line), "{line}");
         }

@@ -5,17 +5,25 @@
 //! marker does.
 
 use super::held_output::Assumption;
+use super::refusing_words;
 use super::{CallContext, Inference, Stream};
 use crate::dialect::block::Block;
 use crate::dialect::inferred::{Found, InferenceRules};
 use crate::dialect::raw_call::RawCall;
-use crate::dialect::table::Form;
+use crate::dialect::table::{Form, is_no_tool};
 use crate::dialect::token::TextKind;
 use crate::intent::{Evidence, Rung, ToolChoice};
 use crate::repair::RepairKind;
 use crate::syntax::Finish;
 use crate::turn::{Call, Event};
 use crate::verdict::{Outcome, Reason};
+
+/// Whether these calls are elements, and it is not known where their values end.
+fn is_doubtful(block: &Block, made: &[Call]) -> bool {
+    let is_ambiguous =
+        |call: &Call| call.verdict.refusal().is_some_and(|refusal| refusal.reason == Some(Reason::Ambiguous));
+    block.calls.iter().all(|call| call.dialect.form == Form::Element) && made.iter().any(is_ambiguous)
+}
 
 /// What the verdicts on the calls of one block say together.
 enum Weight {
@@ -96,9 +104,7 @@ impl Stream {
                 self.accept_block(at, block, Evidence::Marked);
                 true
             }
-            Found::Calls(block, evidence)
-                if evidence.rung().among_words || !self.is_announced_as_text(at) =>
-            {
+            Found::Calls(block, evidence) if self.is_meant(at, evidence) => {
                 self.accept_unmarked(at, block, evidence)
             }
             Found::Calls(block, _) | Found::Shown(block) => {
@@ -112,19 +118,54 @@ impl Stream {
         }
     }
 
+    /// Whether the text before calls does not say that they are only shown. What was asked for may come after any words that
+    /// do not speak against it.
+    // Case: dialects/py_call/asked-for-and-negated
+    fn is_meant(&self, at: usize, evidence: Evidence) -> bool {
+        if evidence.rung().among_words {
+            self.text_kind != TextKind::Content || !refusing_words::forbids(&self.text_before(at))
+        } else {
+            !self.is_announced_as_text(at)
+        }
+    }
+
+    /// Whether a call without a marker names a tool that is not declared. Data has the same shape.
+    // Case: dialects/hostile/undeclared-in-a-list
+    fn names_unknown_tool(&self, block: &Block, evidence: Evidence) -> bool {
+        let is_unknown = |call: &RawCall| !self.mender.knows_tool(&call.name) && !is_no_tool(&call.name);
+        !evidence.rung().is_reported && block.calls.iter().any(is_unknown)
+    }
+
+    /// Whether a call is not one of the tool that the request asked for.
+    // Case: dialects/bare_json/other-tool-than-asked-for
+    fn calls_another_tool(&self, made: &[Call]) -> bool {
+        let ToolChoice::Tool(name) = &self.request.choice else { return false };
+        made.iter().any(|call| call.name != *name)
+    }
+
     /// Accepts calls without a marker if the evidence is enough. Otherwise they are text.
     pub(super) fn accept_unmarked(&mut self, at: usize, block: Block, evidence: Evidence) -> bool {
-        let is_shown = !evidence.rung().among_words && self.has_placeholders(&block);
+        let is_shown = !evidence.rung().among_words && self.has_placeholders(&block)
+            || self.names_unknown_tool(&block, evidence);
         if is_shown || self.inference != Inference::On && !evidence.rung().is_reported {
             return self.pass_over(at);
         }
         let mut made = self.judge_block(at, &block, evidence);
+        if self.calls_another_tool(&made) {
+            return self.pass_over(at);
+        }
         if self.refuse_repetition(at, &block, &mut made) {
             self.emit_block(at, block, made, evidence);
             return true;
         }
         match self.weigh(&made, evidence.rung()) {
             Weight::Enough => {}
+            // What is inside an element whose end is not known is not a call of its own.
+            // Case: dialects/agent_tags/markup-of-others-in-value
+            Weight::TooLittle if is_doubtful(&block, &made) && !self.assumes(Assumption::UnmarkedCalls) => {
+                self.pass_over(at);
+                return self.show_text(block.end.max(at + 1));
+            }
             Weight::TooLittle => return self.pass_over(at),
             Weight::Half => made = made.into_iter().map(|call| self.refuse_with_others(call)).collect(),
         }

@@ -3,7 +3,8 @@
 //! This module decides where such a body ends when its quotes or brackets are broken. It asks the judge whether a text
 //! can be mended, and never mends it.
 
-use super::{Block, CallHead, MAX_TRIES, Progress, Reader};
+use super::{Block, CallHead, Frames, MAX_TRIES, Progress, Reader};
+use crate::dialect::beside_arguments::{self, After};
 use crate::dialect::custom::ShapedCall;
 use crate::dialect::envelope::{self, EnvelopeCall, KnownTools};
 use crate::dialect::input::Step;
@@ -25,6 +26,14 @@ enum AfterArguments {
     More,
 }
 
+/// An envelope that is not strict.
+pub(super) struct BrokenEnvelope {
+    head: CallHead,
+    arguments: RawArguments,
+    /// Where the envelope ends, if another call follows it.
+    next: Option<usize>,
+}
+
 impl Reader<'_, '_> {
     /// Reads JSON that names its tool.
     pub(super) fn read_envelope(&mut self, at: usize) -> Progress {
@@ -36,6 +45,11 @@ impl Reader<'_, '_> {
         }
         match json_extent::measure(self.input.text, at) {
             Extent::Whole(end) => {
+                match self.goes_on(end) {
+                    Step::Got(()) => return self.read_up_to_closer(at, end, keyed),
+                    Step::More => return Progress::More,
+                    Step::No => {}
+                }
                 let json = &self.input.text[at..end];
                 if let Some(block) = self.read_shaped(at, end) {
                     return Progress::Got(block);
@@ -87,6 +101,15 @@ impl Reader<'_, '_> {
             Extent::Open => self.read_up_to_closer(at, self.input.text.len(), keyed),
             Extent::Broken(broken) => self.read_up_to_closer(at, broken, keyed),
         }
+    }
+
+    /// Whether an object that ends here goes on after all. Without a frame around it, it is no call then.
+    fn goes_on(&self, end: usize) -> Step<()> {
+        let Frames { markers, brackets, fence, .. } = &self.frames;
+        if markers.is_empty() && *brackets == 0 && !fence {
+            return Step::No;
+        }
+        beside_arguments::goes_on(self.input.rest(end), self.input.done)
     }
 
     /// Reads an object whose keys are those of a custom row.
@@ -208,11 +231,14 @@ impl Reader<'_, '_> {
     ) -> Option<Block> {
         let json = &self.input.text[at..end];
         let ending = |or| if ended { Ending::Complete } else { or };
-        if let Some((head, range)) = self.read_broken_head(at, end, keyed) {
+        if let Some(BrokenEnvelope { head, arguments: RawArguments::Text(range), next }) =
+            self.read_broken_head(at, end, keyed)
+        {
             let text = &self.input.text[range.clone()];
             let object = text.starts_with(['{', '"', '[']) || self.judge.has_tool(&head.name);
             if object && self.judge.can_mend(&head.name, text) {
-                let ending = ending(Ending::Unclosed);
+                let ending = if next.is_some() { Ending::Complete } else { ending(Ending::Unclosed) };
+                let end = next.unwrap_or(end);
                 let call = self.build_call(&head, RawArguments::Text(range), end, ending, Form::Json);
                 return Some(Block::one(call));
             }
@@ -222,9 +248,12 @@ impl Reader<'_, '_> {
         let declares = |tool: &str, key: &str| self.judge.declares_key(tool, key);
         match envelope::read(&fixed, 0, keyed, KnownTools { named: &named, declares: &declares }) {
             // A name alone in broken JSON may be half of anything.
-            envelope::Reading::Calls(calls, _) if calls.iter().all(|call| !call.bare) => {
-                let calls =
-                    calls.into_iter().map(|call| envelope::lift_out_of_string(call, &fixed, &(at..end)));
+            envelope::Reading::Calls(calls, _)
+                if calls.iter().all(|call| !call.bare) && self.holds_no_more(json, &calls, &fixed) =>
+            {
+                let places = self.places_of_calls(at, end, calls.len());
+                let calls = calls.into_iter().zip(&places);
+                let calls = calls.map(|(call, place)| envelope::lift_out_of_string(call, &fixed, place));
                 Some(self.block_of_envelope(calls.collect(), end, true, ending(Ending::Unclosed)))
             }
             envelope::Reading::Other if ended => {
@@ -240,39 +269,101 @@ impl Reader<'_, '_> {
         }
     }
 
-    pub(super) fn read_broken_head(
-        &self,
-        at: usize,
-        end: usize,
-        keyed: bool,
-    ) -> Option<(CallHead, std::ops::Range<usize>)> {
+    /// Where each call of a broken text is. If the heads of the calls do not tell, each of them is somewhere in the whole.
+    fn places_of_calls(&self, at: usize, end: usize, count: usize) -> Vec<std::ops::Range<usize>> {
+        let is_tool = |name: &str| self.judge.has_tool(name);
+        let heads = beside_arguments::find_calls(&self.input.text[at..end], &is_tool);
+        let starts: Vec<usize> = heads.map(|head| at + head).collect();
+        if starts.len() != count {
+            return vec![at..end; count];
+        }
+        let ends = starts.iter().skip(1).copied().chain([end]);
+        starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
+    }
+
+    /// Whether all calls that begin in a broken text are among those that were read in it after it was mended, and no part
+    /// of an envelope became an argument.
+    // Case: dialects/wire_json/bracket-lost-between-calls
+    fn holds_no_more(&self, broken: &str, calls: &[EnvelopeCall], fixed: &str) -> bool {
+        let is_tool = |name: &str| self.judge.has_tool(name);
+        let mut known = calls.len();
+        for call in calls {
+            let arguments = match &call.arguments {
+                RawArguments::Text(range) => &fixed[range.clone()],
+                RawArguments::Decoded(text, _) => text,
+                RawArguments::Fields(_) | RawArguments::Refused(..) => continue,
+            };
+            let is_argument = |key: &str| self.judge.declares_key(&call.name, key) == Some(true);
+            if beside_arguments::hold_part_of_envelope(arguments, is_argument) {
+                return false;
+            }
+            known += beside_arguments::find_calls(arguments, &is_tool).count();
+        }
+        beside_arguments::find_calls(broken, &is_tool).count() <= known
+    }
+
+    /// Reads the name of a call that is not strict, and finds its arguments.
+    pub(super) fn read_broken_head(&self, at: usize, end: usize, keyed: bool) -> Option<BrokenEnvelope> {
         let json = &self.input.text[at..end];
         let found = envelope::read_head(json, keyed)?;
         let from = at + found.arguments?;
         let text = self.input.text[from..end].trim_end();
-        let until = match json_extent::measure(text, 0) {
-            // Unless the envelope continues, the brackets may be part of a text.
-            Extent::Whole(length)
-                if text.starts_with(['{', '['])
-                    && (text.len() == length || text[length..].trim_start().starts_with(['}', ',', ']'])) =>
-            {
-                if envelope::repeats_part(&text[length..]) {
-                    return None;
-                }
-                from + length
-            }
-            // The last brace belongs to the envelope.
-            _ => match text
-                .strip_suffix('}')
-                .map(str::trim_end)
-                .filter(|inner| inner.ends_with(['}', '"', '\'']))
-            {
-                Some(inner) => from + inner.len(),
-                None => from + text.len(),
-            },
-        };
         let head = CallHead { name: found.name, id: found.id, damaged: true, ..CallHead::default() };
-        Some((head, from..until))
+        let (until, after) = self.end_of_arguments(text);
+        let arguments = &text[..until];
+        let is_argument = |key: &str| self.judge.declares_key(&head.name, key) == Some(true);
+        let is_doubtful = match after {
+            After::Other | After::Quote => true,
+            After::Call(_) | After::End { closed: true } => false,
+            After::End { closed: false } => beside_arguments::hold_part_of_envelope(arguments, is_argument),
+        };
+        let next = match after {
+            After::Call(next) => Some(from + until + next),
+            After::Other | After::Quote | After::End { .. } => None,
+        };
+        let arguments = if is_doubtful {
+            RawArguments::Refused(
+                Reason::Ambiguous,
+                "a bracket is wrong, so the end of the arguments is not known",
+            )
+        } else {
+            RawArguments::Text(from..from + until)
+        };
+        Some(BrokenEnvelope { head, arguments, next })
+    }
+
+    /// Where arguments end that are followed by the rest of an envelope, and what that rest is.
+    fn end_of_arguments(&self, text: &str) -> (usize, After) {
+        let is_tool = |name: &str| self.judge.has_tool(name);
+        let goes_on = |length: usize| {
+            let rest = text[length..].trim_start();
+            rest.is_empty() || rest.starts_with(['}', ',', ']'])
+        };
+        let after = |length: usize| beside_arguments::look_after(&text[length..], &is_tool);
+        let found = if text.starts_with('"') {
+            // What looks like the end of a string may be a quote inside it, unless the envelope goes on with a bracket.
+            let length = strict::check_string(text.as_bytes(), 0).ok();
+            let length = length.filter(|&length| text[length..].trim_start().starts_with('}'));
+            let found = length.map(|length| (length, after(length)));
+            found.filter(|(_, after)| matches!(after, After::Call(_) | After::Other))
+        } else if text.starts_with(['{', '['])
+            && let Extent::Whole(length) = json_extent::measure(text, 0)
+            && goes_on(length)
+        {
+            // Unless the envelope continues, the brackets may be part of a text.
+            Some((length, after(length))).filter(|(_, after)| *after != After::Quote)
+        } else {
+            None
+        };
+        if let Some(found) = found {
+            return found;
+        }
+        // The last bracket of the list, and the last brace, belong to what is around the arguments.
+        let text =
+            if self.frames.brackets > 0 { text.strip_suffix(']').unwrap_or(text).trim_end() } else { text };
+        let inner =
+            text.strip_suffix('}').map(str::trim_end).filter(|inner| inner.ends_with(['}', '"', '\'']));
+        (inner.map_or(text.len(), str::len), After::End { closed: inner.is_some() })
     }
 
     /// Tries the closing markers after a broken object, nearest first.
@@ -284,10 +375,8 @@ impl Reader<'_, '_> {
             Step::No => Progress::No,
             // Nothing can be mended, but the call is still reported.
             Step::Got(Err(limit)) => match self.read_broken_head(at, limit, keyed) {
-                Some((head, range)) => {
-                    let end = limit;
-                    let call =
-                        self.build_call(&head, RawArguments::Text(range), end, Ending::Open, Form::Json);
+                Some(BrokenEnvelope { head, arguments, .. }) => {
+                    let call = self.build_call(&head, arguments, limit, Ending::Open, Form::Json);
                     Progress::Got(Block::one(call))
                 }
                 None => match envelope::read_head(&self.input.text[at..limit], keyed) {
@@ -396,8 +485,11 @@ impl Reader<'_, '_> {
             Extent::Whole(end) => {
                 let json = &self.input.text[at..end];
                 let strict = strict::check(json, strict::MAX_DEPTH).is_ok();
+                let goes_on = self.goes_on(end);
                 match self.classify_after(end) {
                     AfterArguments::More => return Progress::More,
+                    _ if goes_on == Step::More => return Progress::More,
+                    _ if goes_on == Step::Got(()) => trusted = end,
                     // Whatever is before the closing marker belongs to the arguments and is judged with them.
                     // Case: dialects/deepseek_v3/comment-behind-arguments
                     AfterArguments::Junk(closer) if strict => {

@@ -361,7 +361,7 @@ impl Reader<'_, '_> {
             }
             Role::Noise | Role::Tail | Role::Message | Role::Header(Header::Author) => Progress::At(at + len),
             Role::Close if head.name.is_empty() => Progress::Got(Block { end: at + len, ..Block::default() }),
-            Role::Close | Role::MessageEnd | Role::Stop
+            Role::Close | Role::MessageEnd | Role::Stop | Role::Turn
                 if !head.name.is_empty() && (head.arguments_next || self.judge.has_tool(&head.name)) =>
             {
                 self.finish_without_arguments(head, at, Form::Named)
@@ -634,6 +634,7 @@ impl Reader<'_, '_> {
             dialect: self.input.custom.row_of(&self.frames.markers, form),
             damaged: head.damaged,
             element,
+            stopped: self.stopped,
         };
         match tagged::read(self.input, opened, self.judge) {
             Step::Got(call) if call.name.is_empty() => Progress::No,
@@ -692,6 +693,7 @@ impl Reader<'_, '_> {
             dialect: self.input.custom.row_of(&self.frames.markers, Form::Pairs),
             damaged: true,
             element: None,
+            stopped: self.stopped,
         };
         let input = Input { text: &rest, ..self.input };
         match tagged::read(input, opened, self.judge) {

@@ -8,7 +8,7 @@ use crate::dialect::block::{self, Block};
 use crate::dialect::input::{Input, Step};
 use crate::dialect::raw_call::{Ending, Field, RawArguments, RawCall, RawValue};
 use crate::dialect::table::{Recognition, headed_rows, recognised};
-use crate::dialect::{begun_again, gemma, plain_body, python, screen_action, token};
+use crate::dialect::{begun_again, envelope, gemma, plain_body, python, screen_action, token};
 use crate::syntax::spelled_out_field::is_spelled_out;
 
 /// Words that announce a call.
@@ -472,7 +472,13 @@ fn read_action_input(
         // Case: dialects/react/empty-input
         _ if plain_body::is_no_value(text) || holds_markup(text, input) => RawArguments::Text(body..end),
         // Case: dialects/react/input-in-another-notation
-        Some(key) if is_spelled_out(text, &key, is_key) => RawArguments::Text(body..end),
+        Some(key) if is_spelled_out(text, &key, is_key) || holds_member(text, is_key) => {
+            // Case: dialects/react/input-encoded-twice
+            match envelope::decode_string(text) {
+                Some(inner) => RawArguments::Decoded(inner, body..end),
+                None => RawArguments::Text(body..end),
+            }
+        }
         Some(key) => {
             let inside = |quote: char| text.strip_prefix(quote)?.strip_suffix(quote);
             let unquoted = inside('"').or_else(|| inside('\'')).unwrap_or(text);
@@ -490,6 +496,20 @@ fn read_action_input(
         None => Ending::Open,
     };
     Step::Got(Block::one(action_call(name, at..end, arguments, ending)))
+}
+
+/// Whether a text contains a key of the tool as JSON writes it. Then it is not the value of one argument, but all arguments
+/// with something around them.
+// Case: dialects/react/input-in-a-string
+fn holds_member(text: &str, is_key: impl Fn(&str) -> bool) -> bool {
+    text.match_indices('{').any(|(at, _)| {
+        let inner = text[at + 1..].trim_start().trim_start_matches('\\');
+        let Some(key) = inner.strip_prefix('"') else { return false };
+        let length = key.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+        let after = key[length..].trim_start_matches('\\');
+        after.strip_prefix('"').is_some_and(|rest| rest.trim_start().starts_with(':'))
+            && is_key(&key[..length])
+    })
 }
 
 fn action_call(name: &str, at: std::ops::Range<usize>, arguments: RawArguments, ending: Ending) -> RawCall {

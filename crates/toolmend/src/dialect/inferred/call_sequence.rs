@@ -372,6 +372,13 @@ impl Sequence<'_, '_> {
         }
         match read_target(self.input, at) {
             Step::Got((names, after)) => {
+                // A text that is assigned is not run.
+                // Case: dialects/hostile/text-in-a-variable
+                match self.input.byte(self.input.skip_whitespace(after)) {
+                    Some(b'"' | b'\'') => return Next::No,
+                    None if !self.input.done => return Next::More,
+                    _ => {}
+                }
                 self.assigned.extend(names.split(',').map(|name| name.trim().to_owned()));
                 Next::At(after)
             }

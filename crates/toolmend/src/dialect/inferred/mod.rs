@@ -218,6 +218,10 @@ fn check_after_call(input: Input<'_>, from: usize, rules: InferenceRules<'_>) ->
         }
         match token::read(rest, input.done, input.custom) {
             Step::More => return Step::More,
+            // The turn has ended, and what another speaker says is not part of it.
+            Step::Got(markup) if markup.begins_turn() => {
+                return Step::Got(closed.unwrap_or(Follower::End));
+            }
             // Markup that closes or means nothing shows nothing about what follows it.
             Step::Got(markup) if markup.closes() || markup.is_noise() => {
                 closed = closed.or(markup.closes_calls().then_some(Follower::Closer));
@@ -618,7 +622,9 @@ fn read_headless_tag(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> 
         return Step::No;
     }
     let dialect = recognised(Recognition::HeadlessTag);
-    let opened = tagged::CallHeader { name, id: None, at, body, dialect, damaged: true, element: None };
+    let stopped = rules.stopped;
+    let opened =
+        tagged::CallHeader { name, id: None, at, body, dialect, damaged: true, element: None, stopped };
     tagged::read(input, opened, rules.judge).map(Block::one)
 }
 

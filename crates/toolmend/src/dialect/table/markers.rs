@@ -49,7 +49,10 @@ fn marker(text: &str) -> (usize, bool) {
         return (MINIMAX.len(), true);
     }
     if let Step::Got(Markup::Token { role, len, .. }) = token::read(text, true, CustomTable::empty()) {
-        let ends = matches!(role, Role::Close | Role::End | Role::MessageEnd | Role::Stop | Role::Noise);
+        let ends = matches!(
+            role,
+            Role::Close | Role::End | Role::MessageEnd | Role::Stop | Role::Turn | Role::Noise
+        );
         return (len, !ends);
     }
     let first = text.chars().next().map_or(1, char::len_utf8);

@@ -74,7 +74,7 @@ pub(super) fn has_suffix_of(tag: &str, other: &str) -> bool {
 /// Which of the tags around such a value this is.
 fn kind(tag: &Tag<'_>, meaning: Option<Word>, closer: Closer<'_>) -> Option<usize> {
     match (closer, meaning) {
-        (Closer::Word(Word::Value), Some(Word::Key)) => Some(1),
+        (Closer::Word(Word::Value, _), Some(Word::Key)) => closer.has_style_of(tag).then_some(1),
         _ => closer.is_own(tag, meaning).then_some(0),
     }
 }

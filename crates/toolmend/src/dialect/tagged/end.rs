@@ -7,27 +7,32 @@
 use std::cell::{Cell, OnceCell, RefCell};
 
 use super::super::input::{Input, Step};
-use super::super::tag::Tag;
+use super::super::tag::{Style, Tag};
 use super::super::token::{self, Markup, Role, Word};
 use super::{Reader, is_key, skip_gap};
 
 /// What closes a value.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Closer<'a> {
-    /// Any word of this meaning.
-    Word(Word),
-    /// Any word for arguments. This one opened the value.
-    Argument(&'a str),
+    /// Any word of this meaning. The style of the tag that opened the value, if it is known.
+    Word(Word, Option<Style<'a>>),
+    /// Any word for arguments. This one opened the value, in this style.
+    Argument(&'a str, Style<'a>),
     /// The element's own word.
     Element(&'a str),
 }
 
-impl Closer<'_> {
+impl<'a> Closer<'a> {
+    /// What closes the value of an argument that this tag opened.
+    pub(super) fn of_argument(tag: &Tag<'a>) -> Self {
+        Closer::Argument(tag.word, tag.style())
+    }
+
     /// The meaning that all tags have that close such a value, if it is a meaning.
     fn meaning(self) -> Option<Word> {
         match self {
-            Closer::Word(word) => Some(word),
-            Closer::Argument(_) => Some(Word::Parameter),
+            Closer::Word(word, _) => Some(word),
+            Closer::Argument(..) => Some(Word::Parameter),
             Closer::Element(_) => None,
         }
     }
@@ -35,8 +40,8 @@ impl Closer<'_> {
     /// Whether a tag of this meaning closes, or opens, such a value.
     pub(super) fn matches(self, tag: &Tag<'_>, meaning: Option<Word>) -> bool {
         match self {
-            Closer::Word(word) => meaning == Some(word),
-            Closer::Argument(_) => meaning == Some(Word::Parameter),
+            Closer::Word(word, _) => meaning == Some(word),
+            Closer::Argument(..) => meaning == Some(Word::Parameter),
             Closer::Element(word) => tag.word == word,
         }
     }
@@ -46,17 +51,36 @@ impl Closer<'_> {
     // Case: dialects/qwen3_xml/page-with-param-elements
     pub(super) fn is_own(self, tag: &Tag<'_>, meaning: Option<Word>) -> bool {
         match self {
-            Closer::Argument(word) => tag.word.eq_ignore_ascii_case(word),
-            _ => self.matches(tag, meaning),
+            Closer::Argument(word, _) => tag.word.eq_ignore_ascii_case(word) && self.has_style_of(tag),
+            _ => self.matches(tag, meaning) && self.has_style_of(tag),
         }
     }
+
+    /// Whether the tag is decorated like the one that opened the value.
+    pub(super) fn has_style_of(self, tag: &Tag<'_>) -> bool {
+        match self {
+            Closer::Word(_, Some(style)) | Closer::Argument(_, style) => tag.style() == style,
+            Closer::Word(_, None) | Closer::Element(_) => true,
+        }
+    }
+}
+
+/// Which closing tags are looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Search {
+    /// Those in the style of the tag that opened the value. Tags that are opened inside the value are closed inside it.
+    Own,
+    /// The same, in any style. A value without a closing tag of its own style was closed in another one.
+    AnyStyle,
+    /// Any, whatever was opened before it.
+    Any,
 }
 
 /// What the search for closing tags has found out. Every value of a call searches the rest of the text for its end.
 #[derive(Debug)]
 pub(super) struct ClosingTags {
-    /// No tag from this position on closes a value of this meaning.
-    none_from: RefCell<Vec<(Word, usize)>>,
+    /// No tag from this position on closes a value of this meaning, of its own style or of any.
+    none_from: RefCell<Vec<(Word, bool, usize)>>,
     /// The tags that may still be looked at.
     left: Cell<usize>,
     has_lines: OnceCell<bool>,
@@ -83,14 +107,17 @@ impl ClosingTags {
         !self.is_exhausted()
     }
 
-    fn is_missing(&self, closer: Closer<'_>, from: usize) -> bool {
+    fn is_missing(&self, closer: Closer<'_>, own: bool, from: usize) -> bool {
         let none = self.none_from.borrow();
-        closer.meaning().is_some_and(|word| none.iter().any(|&(known, at)| known == word && at <= from))
+        let covers = |&(known, known_own, at): &(Word, bool, usize), word| {
+            known == word && at <= from && (own || !known_own)
+        };
+        closer.meaning().is_some_and(|word| none.iter().any(|entry| covers(entry, word)))
     }
 
-    fn note_missing(&self, closer: Closer<'_>, from: usize) {
-        if let Some(word) = closer.meaning().filter(|_| !self.is_missing(closer, from)) {
-            self.none_from.borrow_mut().push((word, from));
+    fn note_missing(&self, closer: Closer<'_>, own: bool, from: usize) {
+        if let Some(word) = closer.meaning().filter(|_| !self.is_missing(closer, own, from)) {
+            self.none_from.borrow_mut().push((word, own, from));
         }
     }
 }
@@ -109,20 +136,29 @@ impl Reader<'_, '_> {
         let start = self.input.skip_whitespace(from);
         if self.input.rest(start).starts_with(CDATA.0) {
             if let Some(offset) = self.input.rest(start).find(CDATA.1) {
-                return self.find_closing_tag(start + offset + CDATA.1.len(), closer, true);
+                return self.find_closing_tag(start + offset + CDATA.1.len(), closer, Search::Own);
             }
             return if self.input.done { Step::No } else { Step::More };
         }
-        match self.find_closing_tag(from, closer, true) {
+        match self.find_closing_tag(from, closer, Search::Own) {
             Step::No => {}
             other => return other,
         }
         // From here on the output is complete, and no balanced end was found.
+        // Case: dialects/dsml_v4/closers-without-namespace
+        if self.closing_tags.is_missing(closer, true, from) {
+            // If the output was truncated, they may be part of the value.
+            match self.find_closing_tag(from, closer, Search::AnyStyle) {
+                Step::No => {}
+                _ if !self.call.stopped => return Step::No,
+                other => return other,
+            }
+        }
         match self.end_before_next_key(from, closer) {
             Step::No => {}
             other => return other,
         }
-        match self.find_closing_tag(from, closer, false) {
+        match self.find_closing_tag(from, closer, Search::Any) {
             Step::No => self.end_before_call_end(from, closer),
             other => other,
         }
@@ -132,9 +168,11 @@ impl Reader<'_, '_> {
     /// inside it.
     // Case: dialects/qwen3_xml/closer-in-value
     // Case: dialects/glm47/closer-in-value
-    fn find_closing_tag(&self, from: usize, closer: Closer<'_>, balanced: bool) -> Step<ValueEnd> {
+    // Case: dialects/dsml_v4/markup-of-others-in-value
+    fn find_closing_tag(&self, from: usize, closer: Closer<'_>, search: Search) -> Step<ValueEnd> {
         let undecided = || if self.input.done { Step::No } else { Step::More };
-        if self.closing_tags.is_missing(closer, from) {
+        let (balanced, own_style) = (search != Search::Any, search == Search::Own);
+        if self.closing_tags.is_missing(closer, own_style, from) {
             return undecided();
         }
         let (mut inside, mut is_closed) = (0usize, false);
@@ -151,7 +189,7 @@ impl Reader<'_, '_> {
                 Step::More => return Step::More,
                 Step::No => continue,
             };
-            if !closer.matches(&tag, meaning) {
+            if !closer.matches(&tag, meaning) || own_style && !closer.has_style_of(&tag) {
                 continue;
             }
             let is_own = closer.is_own(&tag, meaning);
@@ -173,20 +211,20 @@ impl Reader<'_, '_> {
             let after = tag_at + tag.len;
             let element = match closer {
                 Closer::Element(_) => self.call.element.as_deref().or(Some("")),
-                Closer::Word(_) | Closer::Argument(_) => None,
+                Closer::Word(..) | Closer::Argument(..) => None,
             };
             match follows(self.input, after, element) {
                 Step::Got(()) => {
                     let end = self.without_namespace(tag_at);
-                    // Tags that are not balanced may be part of a truncated text.
-                    return Step::Got(ValueEnd { end, after, damaged: !balanced });
+                    // Tags that are not balanced, or not of its style, may be part of a truncated text.
+                    return Step::Got(ValueEnd { end, after, damaged: search != Search::Own });
                 }
                 Step::More => return Step::More,
                 Step::No => {}
             }
         }
         if !is_closed {
-            self.closing_tags.note_missing(closer, from);
+            self.closing_tags.note_missing(closer, own_style, from);
         }
         undecided()
     }
@@ -220,15 +258,15 @@ impl Reader<'_, '_> {
             let before = self.input.text[from..tag_at].trim_end_matches([' ', '\t']);
             let own_line = before.is_empty() || before.ends_with('\n');
             let next = match (closer, word) {
-                (Closer::Argument(_), Word::Parameter) if !tag.close && own_line => {
+                (Closer::Argument(..), Word::Parameter) if !tag.close && own_line => {
                     tag.name().is_some_and(|key| self.may_be_key(key))
                 }
-                (Closer::Word(Word::Value), Word::Key) if !tag.close => {
+                (Closer::Word(Word::Value, _), Word::Key) if !tag.close => {
                     let key = self.input.rest(tag_at + tag.len).split('<').next().unwrap_or("").trim();
                     is_key(key) && self.may_be_key(key)
                 }
                 // After the end of the call, the search would run into the next one.
-                (Closer::Word(_) | Closer::Argument(_), Word::Call | Word::Frame)
+                (Closer::Word(..) | Closer::Argument(..), Word::Call | Word::Frame)
                     if !tag.close && own_line =>
                 {
                     return Step::No;
@@ -293,6 +331,11 @@ impl Reader<'_, '_> {
                 continue;
             };
             let after = tag_at + markup.len();
+            // Markup of other families does not end the elements of a truncated call.
+            // Case: dialects/agent_tags/markup-of-others-in-value
+            if self.call.element.is_some() && !self.call.stopped {
+                continue;
+            }
             if markup.closes() && follows(self.input, after, None) == Step::Got(()) {
                 // Tags that are marked one by one cannot be text, so one of them is wrong.
                 let marked = self.input.text[from..tag_at].contains(token::MINIMAX);

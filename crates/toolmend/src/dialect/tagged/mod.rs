@@ -18,7 +18,7 @@ use super::input::{Input, Step};
 use super::marker_remains;
 use super::raw_call::{Ending, Field, OpenArgument, RawArguments, RawCall, RawValue};
 use super::table::{Dialect, Form, Values};
-use super::tag::Tag;
+use super::tag::{Style, Tag};
 use super::token::{self, Markup, Role, Word};
 use crate::json::strict;
 use crate::verdict::Reason;
@@ -45,6 +45,8 @@ pub(crate) struct CallHeader {
     pub(crate) damaged: bool,
     /// The word of the element that contains the arguments, if its children are named after the keys.
     pub(crate) element: Option<String>,
+    /// The model stopped by itself, so nothing at the end is truncated.
+    pub(crate) stopped: bool,
 }
 
 /// What readers need to know about the declared tools.
@@ -204,8 +206,21 @@ impl Reader<'_, '_> {
     fn read_tag(&mut self, at: usize, tag: &Tag<'_>, word: Word) -> Progress {
         let after = at + tag.len;
         match (tag.close, word) {
-            (true, Word::Call) => Progress::End(after, Ending::Complete),
-            (true, Word::Frame | Word::Declarations) => Progress::End(at, Ending::Complete),
+            (true, Word::Call | Word::Frame | Word::Declarations) => {
+                match self.find_own_end(after, tag, word) {
+                    Step::Got((end, ending)) => Progress::End(end, ending),
+                    Step::More => Progress::More,
+                    Step::No if word == Word::Call => match self.argument_follows(after) {
+                        Step::Got(()) => {
+                            self.ambiguous = true;
+                            Progress::At(after)
+                        }
+                        Step::More => Progress::More,
+                        Step::No => Progress::End(after, Ending::Complete),
+                    },
+                    Step::No => Progress::End(at, Ending::Complete),
+                }
+            }
             (true, Word::Result | Word::Think) => Progress::End(at, Ending::Open),
             // One closing tag too many.
             // Case: dialects/qwen3_xml/malformed-double-closer
@@ -241,6 +256,54 @@ impl Reader<'_, '_> {
                 Progress::End(at, ending)
             }
             _ => Progress::No,
+        }
+    }
+
+    /// Whether another argument follows the tag that closes the call. Then the tag came too early, or it is part of a value.
+    // `tests/call_reading.rs` has calls that go on.
+    fn argument_follows(&self, after: usize) -> Step<()> {
+        let at = skip_gap(self.input, after);
+        if self.input.stable_only || at >= self.input.text.len() {
+            let is_open = !self.input.stable_only && !self.input.done;
+            return if is_open { Step::More } else { Step::No };
+        }
+        match self.input.markup(at) {
+            Step::Got(Markup::Tag(tag, Word::Parameter | Word::Key)) if !tag.close => Step::Got(()),
+            Step::More => Step::More,
+            _ => Step::No,
+        }
+    }
+
+    /// The end of the call where a tag closes it that another family writes, if that tag is part of a value: a tag of its own
+    /// closes the call later, without being opened again, or may have been cut off.
+    // Case: dialects/seed_oss/call-of-others-in-value
+    fn find_own_end(&mut self, after: usize, closer: &Tag<'_>, meaning: Word) -> Step<(usize, Ending)> {
+        let header = self.call.at.min(self.call.body)..self.call.body;
+        let Some(open) = self.input.text[header.clone()].rfind('<') else { return Step::No };
+        let opener = match token::read(&self.input.text[header.start + open..], true, self.input.custom) {
+            Step::Got(Markup::Tag(opener, word)) if word == meaning && !opener.close => opener,
+            _ => return Step::No,
+        };
+        let is_own =
+            |tag: &Tag<'_>| tag.word.eq_ignore_ascii_case(opener.word) && tag.style() == opener.style();
+        if is_own(closer) || self.input.stable_only {
+            return Step::No;
+        }
+        for (offset, _) in self.input.rest(after).match_indices('<') {
+            match self.input.tag(after + offset) {
+                Step::Got((tag, _)) if is_own(&tag) && tag.close => {
+                    self.ambiguous = true;
+                    return Step::Got((after + offset + tag.len, Ending::Complete));
+                }
+                Step::Got((tag, _)) if is_own(&tag) => return Step::No,
+                Step::More => return Step::More,
+                _ => {}
+            }
+        }
+        match (self.input.done, self.call.stopped) {
+            (false, _) => Step::More,
+            (true, true) => Step::No,
+            (true, false) => Step::Got((self.input.text.len(), Ending::Cut)),
         }
     }
 
@@ -302,13 +365,13 @@ impl Reader<'_, '_> {
         self.ambiguous |= ambiguity::holds_text_after(tag) || name.starts_with(['=', ':']);
         let string = tag.attribute(&["string"]).or_else(|| tag.attribute(&["type"]));
         let string = string.and_then(is_string_type);
-        match self.find_value_end(after, Closer::Argument(tag.word)) {
+        match self.find_value_end(after, Closer::of_argument(tag)) {
             Step::Got(found) => {
                 let text = &self.input.text[after..found.end];
                 // Only one family writes CDATA sections. In all others they are text.
                 // Case: dialects/minicpm5/truncated
                 let text = if tag.word == "param" { without_cdata(text) } else { text }.to_owned();
-                self.note_value_end(&found, after, Closer::Argument(tag.word));
+                self.note_value_end(&found, after, Closer::of_argument(tag));
                 let is_verbatim = string == Some(true) || self.call.dialect.has_verbatim_values;
                 match layout::find(self.input.text, at, &(after..found.end)) {
                     Layout::Indented(text) if !is_verbatim => {
@@ -394,7 +457,7 @@ impl Reader<'_, '_> {
             };
         };
         let key = rest[..length].trim().to_owned();
-        let (mut at, mut lost, mut string) = (from + length, false, None);
+        let (mut at, mut lost, mut string, mut style) = (from + length, false, None, None);
         // Skips the tag that closes the key, the one that opens the value, and whatever is doubled between them.
         // Case: dialects/glm47/malformed
         loop {
@@ -422,6 +485,7 @@ impl Reader<'_, '_> {
                     let key_at = self.input.text[..from].rfind('<').unwrap_or(from);
                     let key_tag = &self.input.text[key_at..from];
                     self.ambiguous |= !ambiguity::has_suffix_of(&self.input.text[at..at + tag.len], key_tag);
+                    style = Some(tag.style());
                     at += tag.len;
                     break;
                 }
@@ -436,7 +500,7 @@ impl Reader<'_, '_> {
             return Progress::End(at, Ending::Cut);
         }
         self.ambiguous |= key.contains('>');
-        let next = self.read_pair_value(&key, string, at);
+        let next = self.read_pair_value(&key, string, at, style);
         if lost && let Some(field) = self.fields.last() {
             self.ambiguous |= marker_remains::begins_in(field.value.text());
         }
@@ -474,11 +538,18 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn read_pair_value(&mut self, key: &str, string: Option<bool>, at: usize) -> Progress {
-        match self.find_value_end(at, Closer::Word(Word::Value)) {
+    fn read_pair_value(
+        &mut self,
+        key: &str,
+        string: Option<bool>,
+        at: usize,
+        style: Option<Style<'_>>,
+    ) -> Progress {
+        let closer = Closer::Word(Word::Value, style);
+        match self.find_value_end(at, closer) {
             Step::Got(found) => {
                 let text = self.input.text[at..found.end].to_owned();
-                self.note_value_end(&found, at, Closer::Word(Word::Value));
+                self.note_value_end(&found, at, closer);
                 self.push_field(key, text, string, at..found.end);
                 Progress::At(found.after)
             }
@@ -509,7 +580,7 @@ impl Reader<'_, '_> {
         match self.known.main_key(&self.call.name) {
             Some(key) => {
                 self.damaged = true;
-                self.read_pair_value(&key, None, at)
+                self.read_pair_value(&key, None, at, None)
             }
             None => Progress::No,
         }

@@ -83,7 +83,9 @@ impl Markup<'_> {
     /// Whether this ends a call, or the frame around calls.
     pub(crate) fn closes(&self) -> bool {
         match self {
-            Markup::Token { role, .. } => matches!(role, Role::Close | Role::MessageEnd | Role::Stop),
+            Markup::Token { role, .. } => {
+                matches!(role, Role::Close | Role::MessageEnd | Role::Stop | Role::Turn)
+            }
             Markup::Tag(tag, word) => {
                 tag.close && matches!(word, Word::Frame | Word::Call | Word::Declarations)
             }
@@ -101,6 +103,11 @@ impl Markup<'_> {
     /// Whether this means nothing.
     pub(crate) fn is_noise(&self) -> bool {
         matches!(self, Markup::Token { role: Role::Noise | Role::Tail, .. })
+    }
+
+    /// Whether the turn of another speaker begins here.
+    pub(crate) fn begins_turn(&self) -> bool {
+        matches!(self, Markup::Token { role: Role::Turn, .. })
     }
 
     /// Whether this begins the header of a message.
@@ -278,7 +285,13 @@ pub(crate) fn is_half_closer(text: &str, custom: &CustomTable) -> bool {
     let closes = |role: &Role| {
         matches!(
             role,
-            Role::Close | Role::MessageEnd | Role::Stop | Role::CloseTag(_) | Role::Noise | Role::Tail
+            Role::Close
+                | Role::MessageEnd
+                | Role::Stop
+                | Role::Turn
+                | Role::CloseTag(_)
+                | Role::Noise
+                | Role::Tail
         )
     };
     let is_half = |spelling: &str| matches!(matches(spelling, rest), Matched::Half);

@@ -53,6 +53,8 @@ pub(crate) enum Role {
     MessageEnd,
     /// The result of a tool begins, which a model cannot know.
     Result,
+    /// The turn of another speaker begins, which the model cannot write. At the end of an output it means nothing.
+    Turn,
     /// Means nothing.
     Noise,
     /// Means nothing, and the text around it is continuous.
@@ -83,7 +85,7 @@ use Header::{Author, Channel, Element, Label, Recipient};
 use NextPart::{Arguments, Body, Id, Name};
 use Role::{
     Begin, Close, CloseTag, End, Header as Head, Hidden, Maybe, Message, MessageEnd, Noise, Open, OpenTag,
-    Part, Result as Answer, Stop, Tail,
+    Part, Result as Answer, Stop, Tail, Turn,
 };
 use TextKind::{Content, Reasoning};
 
@@ -274,9 +276,39 @@ pub(crate) const TOKENS: &[(&str, Role)] = &[
     ("<sep>", Tail),
     ("</s>", Tail),
     ("</assistant>", Tail),
-    ("<|user|>", Stop),
-    ("<|User|>", Stop),
-    ("<|USER_TOKEN|>", Stop),
+    // Turns of others.
+    ("<|user|>", Turn),
+    ("<|User|>", Turn),
+    ("<|USER_TOKEN|>", Turn),
+    ("<|SYSTEM_TOKEN|>", Turn),
+    ("<|im_start|>user", Turn),
+    ("<|im_start|>system", Turn),
+    ("<|im_start|>developer", Turn),
+    ("<|im_start|>tool", Turn),
+    ("<|im_start|>function", Turn),
+    ("<|ifm|im_start|>user", Turn),
+    ("<|ifm|im_start|>tool", Turn),
+    ("<|im_user|>", Turn),
+    ("<|im_system|>", Turn),
+    ("<|im:start|>user", Turn),
+    ("<|im:start|>tool", Turn),
+    ("<|begin|>user", Turn),
+    ("<|begin|>tool", Turn),
+    ("<|start_header_id|>user<|end_header_id|>", Turn),
+    ("<|start_header_id|>system<|end_header_id|>", Turn),
+    ("<|start_header_id|>ipython<|end_header_id|>", Turn),
+    ("<|start_header_id|>tool<|end_header_id|>", Turn),
+    ("<|header_start|>user<|header_end|>", Turn),
+    ("<|header_start|>ipython<|header_end|>", Turn),
+    ("<|start_of_role|>user<|end_of_role|>", Turn),
+    ("<|start_of_role|>system<|end_of_role|>", Turn),
+    ("<|start_of_role|>tool<|end_of_role|>", Turn),
+    ("<|start_of_role|>tool_response<|end_of_role|>", Turn),
+    ("<start_of_turn>user", Turn),
+    ("<|turn>user", Turn),
+    ("<|turn>system", Turn),
+    ("<|turn>tool", Turn),
+    ("</s>[INST]", Turn),
     ("<|assistant|>", Noise),
     ("<|Assistant|>", Noise),
 ];
