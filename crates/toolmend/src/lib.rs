@@ -206,6 +206,7 @@ mod stream;
 mod syntax;
 #[cfg(feature = "template")]
 mod template;
+mod text_parts;
 mod tools;
 mod trace;
 mod turn;

@@ -4,6 +4,7 @@
 
 use std::ops::Range;
 
+use crate::text_parts::first_part;
 use crate::turn::Turn;
 
 /// What a part of a model's output is. See [`Turn::segments`].
@@ -80,7 +81,7 @@ impl Walk<'_> {
 /// The length of the common beginning of two texts, in whole characters.
 fn common(one: &str, other: &str) -> usize {
     let same = one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
-    one.floor_char_boundary(same)
+    first_part(one, same).len()
 }
 
 fn push(parts: &mut Vec<(Part, Range<usize>)>, part: Part, range: Range<usize>) {

@@ -10,6 +10,7 @@ use super::envelope::{
 use super::input::Step;
 use crate::json::strict;
 use crate::json::tree::{Kind, Tree};
+use crate::text_parts::first_part;
 
 /// What the members beside the arguments are, in strict JSON.
 pub(super) enum Beside {
@@ -139,7 +140,7 @@ pub(super) fn goes_on(rest: &str, done: bool) -> Step<()> {
     let Some(key) = member.strip_prefix('"') else {
         return if member.is_empty() { undecided } else { Step::No };
     };
-    let near = &key[..key.floor_char_boundary(REACH)];
+    let near = first_part(key, REACH);
     let Some(length) = near.find('"') else {
         return if near.len() < key.len() { Step::No } else { undecided };
     };

@@ -9,6 +9,7 @@ use super::beside_arguments::{self, Beside};
 use super::raw_call::RawArguments;
 use crate::json::text;
 use crate::json::tree::{Kind, Tree};
+use crate::text_parts::first_part;
 
 pub(super) const NAME_KEYS: &[&str] = &[
     "name",
@@ -610,7 +611,7 @@ pub(crate) fn read_head(json: &str, keyed: bool) -> Option<Head> {
 pub(crate) fn names_tool(members: &str, is_tool: &dyn Fn(&str) -> bool) -> bool {
     // Every bracket of a text is asked about.
     const REACH: usize = 2048;
-    let members = &members[..members.floor_char_boundary(REACH)];
+    let members = first_part(members, REACH);
     let mut start = members.len() - members.trim_start().len();
     // The name may come after an id and the like.
     let at = loop {

@@ -6,6 +6,7 @@
 use super::input::{Input, Step};
 use super::raw_call::{Ending, Field, OpenArgument, RawArguments, RawCall, RawValue};
 use super::table::{Recognition, recognised};
+use crate::text_parts::first_part;
 use crate::verdict::Reason;
 
 /// A longer header is text.
@@ -38,7 +39,7 @@ pub(crate) fn read_section(input: Input<'_>, at: usize) -> Step<Section<'_>> {
     }
     let header = &rest[mark.len()..];
     // A header that ends after this limit is text, so nothing beyond it is searched.
-    let near = &header[..header.floor_char_boundary(MAX_HEADER + sep.len())];
+    let near = first_part(header, MAX_HEADER + sep.len());
     // If another section begins before this header ends, the end of the header was lost.
     let lost = [open, close].iter().filter_map(|mark| near.find(mark)).min();
     let length = near.find(sep).filter(|&length| lost.is_none_or(|lost| length < lost));

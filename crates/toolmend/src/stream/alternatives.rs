@@ -6,6 +6,7 @@
 
 use super::Stream;
 use crate::dialect::token::TextKind;
+use crate::text_parts::first_part;
 use crate::turn::Call;
 use crate::verdict::Reason;
 
@@ -36,8 +37,7 @@ impl Stream {
     /// Notes content that comes after a call.
     pub(super) fn note_text_after_call(&mut self, kind: TextKind, text: &str) {
         if self.calls > 0 && kind == TextKind::Content && self.text_after_call.len() <= MAX_BYTES {
-            let more = text.floor_char_boundary(MAX_BYTES + 1);
-            self.text_after_call.push_str(&text[..more]);
+            self.text_after_call.push_str(first_part(text, MAX_BYTES + 1));
         }
     }
 
@@ -46,7 +46,7 @@ impl Stream {
         if self.calls == 0 {
             return;
         }
-        let here = &self.buffer[..self.buffer.floor_char_boundary(at.min(MAX_BYTES + 1))];
+        let here = first_part(&self.buffer[..at], MAX_BYTES + 1);
         let words = format!("{}{here}", self.text_after_call);
         if !is_alternative(&words) {
             return;

@@ -8,6 +8,7 @@ use super::asking_first::asks_first;
 use super::recent_text;
 use super::refusing_words;
 use crate::dialect::block::Block;
+use crate::text_parts::last_part;
 
 /// Words that announce something to look at, in lower case.
 const SHOWING: &[&str] = &[
@@ -143,10 +144,9 @@ impl Stream {
     /// Whether the words before this position announce an example.
     pub(super) fn announces_example(&self, at: usize) -> bool {
         // Only the last words count, so only they are copied. A letter may be longer in lower case.
-        let near = self.buffer.ceil_char_boundary(at.saturating_sub(2 * recent_text::ENOUGH));
-        let before = format!("{}{}", self.recent.text(), &self.buffer[near.min(at)..at]).to_lowercase();
-        let from = before.ceil_char_boundary(before.len().saturating_sub(recent_text::ENOUGH));
-        let paragraph = last_paragraph(&before[from..]);
+        let near = last_part(&self.buffer[..at], 2 * recent_text::ENOUGH);
+        let before = format!("{}{near}", self.recent.text()).to_lowercase();
+        let paragraph = last_paragraph(last_part(&before, recent_text::ENOUGH));
         SHOWING.iter().any(|word| paragraph.contains(word))
     }
 }

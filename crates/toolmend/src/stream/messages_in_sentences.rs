@@ -8,6 +8,7 @@ use super::text_before::continues_sentence;
 use crate::dialect::input::Step;
 use crate::dialect::token::{self, Markup, TextKind, Word};
 use crate::syntax::Finish;
+use crate::text_parts::first_part;
 
 /// How far away the end of such a message may be.
 const REACH: usize = 4096;
@@ -23,7 +24,7 @@ impl Stream {
             return Step::No;
         }
         let rest = &self.buffer[at + len..];
-        let near = &rest[..rest.floor_char_boundary(REACH)];
+        let near = first_part(rest, REACH);
         let end = ENDS.iter().filter_map(|mark| Some(near.find(mark)? + mark.len())).min();
         // If the output was truncated here, the words that show it may be missing.
         let is_truncated = done && self.finish == Finish::Length;

@@ -13,6 +13,7 @@ use crate::dialect::input::{Input, Step};
 use crate::dialect::raw_call::RawCall;
 use crate::dialect::token::{self, TextKind};
 use crate::syntax::Finish;
+use crate::text_parts::first_part;
 use crate::turn::Delivery;
 
 /// How far away the closing marker of a call with words in it may be.
@@ -181,7 +182,7 @@ impl Stream {
         if words.len() == rest.len() || !words.starts_with(is_word) {
             return Step::Got(());
         }
-        let near = &words[..words.floor_char_boundary(REACH)];
+        let near = first_part(words, REACH);
         let after = near.trim_start_matches(|ch: char| ch.is_alphanumeric() || "'’-_".contains(ch));
         let next = after.trim_start_matches(' ');
         match next.chars().next() {

@@ -6,6 +6,7 @@ use super::Stream;
 use crate::dialect::input::Step;
 use crate::dialect::token::{self, Markup, TextKind, Word};
 use crate::syntax::Finish;
+use crate::text_parts::first_part;
 
 /// The beginnings of such elements, and how they end.
 const ELEMENTS: &[(&str, &str)] = &[
@@ -47,7 +48,7 @@ impl Stream {
                 _ => return Step::No,
             },
         };
-        let near = &rest[..rest.floor_char_boundary(REACH)];
+        let near = first_part(rest, REACH);
         match near.find(&end) {
             Some(from) => Step::Got(at + from + end.len()),
             // Its end was truncated.

@@ -6,12 +6,12 @@
 use super::recent_text;
 use super::{Mode, Stream};
 use crate::dialect::input::Step;
+use crate::text_parts::last_part;
 
 impl Stream {
     /// The text before a position in its line, as far as it matters.
     pub(super) fn line_before(&self, at: usize) -> String {
-        let near = self.buffer.ceil_char_boundary(at.saturating_sub(recent_text::ENOUGH));
-        let here = &self.buffer[near.min(at)..at];
+        let here = last_part(&self.buffer[..at], recent_text::ENOUGH);
         if let Some((_, line)) = here.rsplit_once('\n') {
             return line.to_owned();
         }
@@ -20,21 +20,18 @@ impl Stream {
             return here.to_owned();
         }
         let joined = format!("{}{}{here}", self.recent.uninterrupted(), self.space);
-        let from = joined.ceil_char_boundary(joined.len().saturating_sub(recent_text::ENOUGH));
-        let joined = &joined[from..];
+        let joined = last_part(&joined, recent_text::ENOUGH);
         joined.rsplit_once('\n').map_or(joined, |(_, line)| line).to_owned()
     }
 
     /// The end of the content before a position. After something that is not text, it begins anew.
     pub(super) fn text_before(&self, at: usize) -> String {
-        let near = self.buffer.ceil_char_boundary(at.saturating_sub(recent_text::ENOUGH));
-        let here = &self.buffer[near.min(at)..at];
+        let here = last_part(&self.buffer[..at], recent_text::ENOUGH);
         if self.skip_space || here.len() >= recent_text::ENOUGH || !matches!(self.mode, Mode::Text) {
             return here.to_owned();
         }
         let joined = format!("{}{}{here}", self.recent.uninterrupted(), self.space);
-        let from = joined.ceil_char_boundary(joined.len().saturating_sub(recent_text::ENOUGH));
-        joined[from..].to_owned()
+        last_part(&joined, recent_text::ENOUGH).to_owned()
     }
 
     /// Whether a position is in a block of indented code: four blanks after an empty line, with text before it.

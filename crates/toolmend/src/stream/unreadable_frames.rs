@@ -14,6 +14,7 @@ use crate::dialect::table::{CODE_TOKENS, Dialect, Form};
 use crate::dialect::tag;
 use crate::dialect::token::{Markup, Role, Word};
 use crate::intent::Evidence;
+use crate::text_parts::first_part;
 use crate::verdict::Reason;
 
 /// How far away the closing marker may be. Text is not held back for longer.
@@ -101,7 +102,7 @@ impl Stream {
         let input = Input::new(&self.buffer, done, self.custom.table());
         let (mut from, mut end) = (at + length, None);
         // What comes after this does not count, whether it has arrived or not.
-        let mut limit = input.text.floor_char_boundary(at + REACH);
+        let mut limit = at + first_part(&input.text[at..], REACH).len();
         let mut opened = false;
         while let Some(offset) = input.rest(from).find('<') {
             from += offset;

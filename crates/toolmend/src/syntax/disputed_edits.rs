@@ -6,12 +6,12 @@
 //! edits, never at the schema, apart from objects that it does not declare.
 
 use super::value_form::{self, ValueForm};
-use super::withdrawn_call::{first_part, last_part};
 use super::{MendedText, ReadContext};
 use crate::json::tree::{Kind, Tree};
 use crate::patch::{Edit, Patch};
 use crate::repair::RepairKind;
 use crate::schema::guide::SchemaPosition;
+use crate::text_parts::{first_part, last_part};
 
 /// More text than this on either side of an edit is not searched.
 const NEARBY: usize = 1024;

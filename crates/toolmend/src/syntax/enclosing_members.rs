@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::enclosing_structure::{is_member_word, member_on_line};
-use super::withdrawn_call::{first_part, last_part};
+use crate::text_parts::{first_part, last_part};
 
 /// More text than this on either side of a value is not searched.
 const NEARBY: usize = 4096;

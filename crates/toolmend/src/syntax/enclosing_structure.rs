@@ -7,8 +7,8 @@
 use std::ops::Range;
 
 use super::enclosing_members;
-use super::withdrawn_call::{first_part, last_part};
 use crate::schema::guide::{Guide, Types};
+use crate::text_parts::{first_part, last_part};
 
 /// More text than this on either side of a value is not searched.
 const NEARBY: usize = 4096;

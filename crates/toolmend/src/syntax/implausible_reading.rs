@@ -10,6 +10,7 @@ use crate::json::tree::{Kind, Tree};
 use crate::patch::{Edit, Patch};
 use crate::repair::RepairKind;
 use crate::schema::guide::SchemaPosition;
+use crate::text_parts::last_part;
 
 /// What a rule looks at.
 pub(super) struct Evidence<'a> {
@@ -245,7 +246,7 @@ fn has_gap(evidence: &Evidence<'_>) -> bool {
         dots.into_iter().any(goes_on) || GAPS.iter().any(|gap| before.contains(gap))
     };
     let lost = evidence.edits.iter().filter(|edit| edit.kind == RepairKind::MissingQuoteAdded);
-    lost.map(|edit| super::withdrawn_call::last_part(&evidence.text[..edit.start], NEARBY)).any(is_cut)
+    lost.map(|edit| last_part(&evidence.text[..edit.start], NEARBY)).any(is_cut)
 }
 
 /// Whether a key starts like the time of a line in a log.

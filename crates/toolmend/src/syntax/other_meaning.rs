@@ -11,12 +11,12 @@ use super::literal::source_escapes;
 use super::notation;
 use super::number;
 use super::value_form::{self, ValueForm};
-use super::withdrawn_call::{first_part, last_part};
 use super::{MendedText, ReadContext};
 use crate::json::tree::{Kind, Tree};
 use crate::patch::Edit;
 use crate::repair::RepairKind;
 use crate::schema::guide::{SchemaPosition, Types};
+use crate::text_parts::{first_part, last_part};
 
 /// More text than this on either side of an edit is not searched.
 const NEARBY: usize = 1024;

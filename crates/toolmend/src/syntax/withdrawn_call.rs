@@ -3,6 +3,7 @@
 //! Prose before a value is how models talk: "Here is the call:". But a value that is called an example, or that is followed
 //! by "I cannot" or "Wait, that is wrong", is not a call that was meant. Only the words decide, not what the value is.
 
+use crate::text_parts::{first_part, last_part};
 use std::cell::OnceCell;
 use std::ops::Range;
 
@@ -484,24 +485,6 @@ fn introducing_clause(lead: &str) -> usize {
     // The label of a fence is no clause.
     let clause = clause.strip_suffix("```json").unwrap_or(clause).trim_end_matches(['`', ':', '\n', ' ']);
     clause.rfind([',', '.', ';', '!', '?', '\n']).map_or(0, |at| at + 1)
-}
-
-/// At most `length` bytes of the start of a text.
-pub(super) fn first_part(text: &str, length: usize) -> &str {
-    let mut end = length.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
-}
-
-/// At most `length` bytes of the end of a text.
-pub(super) fn last_part(text: &str, length: usize) -> &str {
-    let mut start = text.len().saturating_sub(length);
-    while !text.is_char_boundary(start) {
-        start += 1;
-    }
-    &text[start..]
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Lenient, from_slice, from_str, from_str_with, from_value};
 use crate::repair::RepairKind;
+use crate::text_parts::first_part;
 use RepairKind::*;
 
 #[derive(Debug, Deserialize, PartialEq, Default)]
@@ -391,8 +392,8 @@ fn damage_is_repaired_or_refused() {
     for _ in 0..3000 {
         let mut text = valid.to_owned();
         for _ in 0..=random(3) {
-            let at = text.floor_char_boundary(random(text.len()));
-            let end = text.floor_char_boundary((at + random(8)).min(text.len()));
+            let at = first_part(&text, random(text.len())).len();
+            let end = first_part(&text, at + random(8)).len();
             text.replace_range(at..end.max(at), pieces[random(pieces.len())]);
         }
         let mut repairs = 0;

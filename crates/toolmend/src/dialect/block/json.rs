@@ -103,7 +103,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Whether an object that ends here goes on after all. Without a frame around it, it is no call then.
+    /// Whether an object that ends here goes on after all. Without a frame around it, it is not a call then.
     fn goes_on(&self, end: usize) -> Step<()> {
         let Frames { markers, brackets, fence, .. } = &self.frames;
         if markers.is_empty() && *brackets == 0 && !fence {

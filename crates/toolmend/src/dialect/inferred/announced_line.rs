@@ -10,6 +10,7 @@ use crate::dialect::raw_call::{Ending, Field, RawArguments, RawCall, RawValue};
 use crate::dialect::table::{Recognition, headed_rows, recognised};
 use crate::dialect::{begun_again, envelope, gemma, plain_body, python, screen_action, token};
 use crate::syntax::spelled_out_field::is_spelled_out;
+use crate::text_parts::first_part;
 
 /// Words that announce a call.
 const PREFIXES: &[&str] = &["TOOL:", "CALL ", "CALL:", "Call:", "to=", "TOOL_CALL:"];
@@ -399,7 +400,7 @@ fn find_last_beginning(input: Input<'_>, at: usize) -> Step<usize> {
     let mut at = at;
     for _ in 1..begun_again::MAX_BEGINNINGS {
         let rest = input.rest(at);
-        let near = &rest[..rest.floor_char_boundary(2 * MAX_WORD)];
+        let near = first_part(rest, 2 * MAX_WORD);
         let label = INPUTS.iter().filter_map(|word| Some((near.find(word)?, word.len()))).min();
         let Some((length, word)) = label else { break };
         match begun_again::find_repetition(input, &rest[..length + word], at + length + word) {
