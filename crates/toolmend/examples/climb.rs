@@ -110,6 +110,22 @@ const TEXT_PIECES: &[&str] = &[
     "\"name\": \"f\"",
     "\"arguments\":",
     "Action: f\nAction Input: ",
+    "<｜DSML｜",
+    "<｜DSML｜invoke name=\"f\">",
+    "<!--",
+    "<pre>",
+    "<|channel|>",
+    "<|message|>",
+    "<|start|>assistant",
+    " to=functions.f ",
+    "<tool_response>",
+    "<arg_key>a</arg_key><arg_value>",
+    "<f>",
+    "For example:\n",
+    "I will not call:\n",
+    "words ",
+    "Value 1",
+    "\"x\": \"1\"",
     "--a ",
     "$",
     "|",
@@ -140,7 +156,15 @@ fn entries() -> Vec<Entry> {
         "a": {"type": "string"}, "b": {"type": "number"}}}}}});
     let entry = |name, run: Box<dyn Fn(&str)>| Entry { name, run };
     let mut all = vec![entry("fix", Box::new(|text| drop(fix_with(text, &FixOptions::new()))))];
-    for (name, schema) in [("fix with a schema", &object), ("fix with a list", &list)] {
+    // Many values to choose from, and members that depend on each other.
+    let values: Vec<String> = (0..40).map(|number| format!("value_{number}")).collect();
+    let items = json!({"type": "object", "properties": {"a": {"type": "string", "enum": values}, "x": {"type": "integer"}},
+        "if": {"properties": {"x": {"type": "integer"}}, "required": ["x"]}, "then": {"required": ["b"]}});
+    let linked =
+        json!({"anyOf": [items, {"type": "object", "properties": {"a": {"type": "array", "items": items}}}]});
+    let schemas =
+        [("fix with a schema", &object), ("fix with a list", &list), ("fix with linked members", &linked)];
+    for (name, schema) in schemas {
         if let Ok(schema) = Schema::new(schema) {
             let options = FixOptions::new().schema(schema);
             all.push(entry(name, Box::new(move |text| drop(fix_with(text, &options)))));

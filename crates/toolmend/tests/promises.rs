@@ -187,7 +187,8 @@ proptest! {
     #[test]
     fn promise_4_nothing_half_done(text in any_json(), cut in 0.0..1.0f64, finish in any_finish()) {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "a place in a short text")]
-        let cut = text.floor_char_boundary((text.len() as f64 * cut) as usize);
+        let cut = (text.len() as f64 * cut) as usize;
+        let cut = (0..=cut).rev().find(|&at| text.is_char_boundary(at)).unwrap_or_default();
         let head = &text[..cut];
         if ends_inside_string(head) {
             let verdict = mend(head, None, finish);

@@ -29,6 +29,14 @@ impl<T> Step<T> {
             Step::No => Step::No,
         }
     }
+
+    pub(crate) fn and_then<U>(self, read: impl FnOnce(T) -> Step<U>) -> Step<U> {
+        match self {
+            Step::Got(value) => read(value),
+            Step::More => Step::More,
+            Step::No => Step::No,
+        }
+    }
 }
 
 /// The text that a reader works on, and whether more may come.

@@ -7,6 +7,8 @@ use super::token::{self, Header, Markup, Role};
 
 /// A longer header is text.
 const MAX_HEADER: usize = 400;
+/// One with more pieces, too.
+const MAX_PIECES: usize = 12;
 
 /// What the message after a header is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +35,7 @@ const NO_TOOLS: &[&str] =
 pub(crate) fn read(input: Input<'_>, from: usize, known: &dyn Fn(&str) -> bool) -> Step<(Route, usize)> {
     let mut at = from;
     let mut words = String::new();
-    loop {
+    for _ in 0..MAX_PIECES {
         let rest = input.rest(at);
         let Some(offset) = rest.find('<') else {
             if !input.done && rest.len() <= MAX_HEADER {
@@ -66,6 +68,7 @@ pub(crate) fn read(input: Input<'_>, from: usize, known: &dyn Fn(&str) -> bool) 
             _ => return no_message(input, from, &words, at),
         }
     }
+    Step::No
 }
 
 /// Handles a header that never reaches its message token. Alone at the end of the output it is dropped; anywhere else

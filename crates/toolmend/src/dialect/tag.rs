@@ -261,6 +261,12 @@ pub(crate) fn decoration(text: &str, custom: &CustomTable) -> Option<(&'static s
     space.ends_with('|').then_some((space, after))
 }
 
+/// The position after the first `>` of the line.
+pub(crate) fn end_in_line(text: &str) -> Option<usize> {
+    let end = memchr::memchr2(b'>', b'\n', text.as_bytes())?;
+    (text.as_bytes()[end] == b'>').then_some(end + 1)
+}
+
 /// Whether the text stops inside a `｜DSML｜`.
 fn half_decoration(rest: &str, custom: &CustomTable) -> bool {
     let inner = rest.trim_start_matches(|ch: char| is_bar(ch) || ch == ' ');

@@ -107,6 +107,10 @@ fn key_follows(written: &str, at: usize, guide: &Guide) -> bool {
 
 /// The members as the tool would get them, without those that it would not take.
 fn fitted(mender: &Mender, tool: &str, object: &str) -> String {
+    // Nothing is complete, and nothing is made up.
+    if object == "{}" {
+        return object.to_owned();
+    }
     if let Some(mended) = mender.mend_partial(tool, object) {
         return mended;
     }

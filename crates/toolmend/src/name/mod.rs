@@ -13,7 +13,7 @@ use crate::spelling::{fold_name, fold_name_within};
 /// Longer names are not looked up: what is longer is text that was taken for a name.
 const MAX_NAME: usize = 4096;
 /// What has more namespaces than this is no name either.
-const MAX_NAMESPACES: usize = 32;
+pub(crate) const MAX_NAMESPACES: usize = 32;
 
 /// Prefixes that mean nothing, because hosts, or the training of a model, put them before the name of every tool.
 const NEUTRAL_PREFIXES: &[&str] = &[

@@ -36,6 +36,9 @@ pub(super) fn judge_effects(before: &[Fault], after: &[Fault], candidates: &[Can
     for (index, candidate) in candidates.iter().enumerate() {
         regions.entry(candidate.region()).or_default().push(index);
     }
+    // By region, so that those under a path are beside each other.
+    let mut sorted: Vec<usize> = (0..candidates.len()).collect();
+    sorted.sort_by_key(|&index| candidates[index].region());
     let mut inside = vec![false; candidates.len()];
     let mut above = vec![false; candidates.len()];
     // A hint that is violated only now has its own repair.
@@ -55,8 +58,11 @@ pub(super) fn judge_effects(before: &[Fault], after: &[Fault], candidates: &[Can
             let blamed = owners.iter().copied().filter(|index| dropped.is_none_or(|one| one == *index));
             blamed.filter(concerns).for_each(|index| inside[index] = true);
         } else {
-            let under = (0..candidates.len())
-                .filter(|&index| fault::is_within(candidates[index].region(), &fault.path));
+            let path = fault.path.as_str();
+            let first = sorted.partition_point(|&index| candidates[index].region() < path);
+            let near = sorted[first..].iter().copied();
+            let near = near.take_while(|&index| candidates[index].region().starts_with(path));
+            let under = near.filter(|&index| fault::is_within(candidates[index].region(), path));
             under.filter(concerns).for_each(|index| above[index] = true);
         }
     }

@@ -22,6 +22,8 @@ const MAX_TRIALS: usize = 8;
 /// Bytes that may be parsed and validated over all tries of one document, and the least and most tries.
 const WORK: usize = 2 << 20;
 const TRIES: (usize, usize) = (16, 128);
+/// The most faults that one change may settle, if changes are tried one by one.
+const FAULTS_PER_TRY: usize = 4;
 
 pub(super) struct Engine<'a, 't> {
     context: RepairContext<'a>,
@@ -58,6 +60,10 @@ impl<'a, 't> Engine<'a, 't> {
     pub(super) fn run(mut self, mut document: WorkingCopy<'t>) -> WorkingCopy<'t> {
         while !document.faults.is_empty() {
             let faults = std::mem::take(&mut document.faults);
+            // One by one, so many would never be done.
+            if self.one_by_one && faults.len() > FAULTS_PER_TRY * self.budget {
+                self.budget = 0;
+            }
             let candidates =
                 if self.budget == 0 { Vec::new() } else { self.propose_candidates(&document, &faults) };
             let stuck = candidates.is_empty();

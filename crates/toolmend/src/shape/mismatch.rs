@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::ops::Deref;
 
+use super::rules::OptionIndexes;
 use crate::json::pointer;
 use crate::json::tree::{Kind, Node, Tree};
 use crate::patch::{Edit, Patch};
@@ -111,6 +112,7 @@ pub(super) struct RepairContext<'a> {
     pub(super) schema: &'a Schema,
     pub(super) policy: &'a Policy,
     pub(super) tool: Option<&'a str>,
+    pub(super) options: &'a OptionIndexes,
 }
 
 /// A value that violates the schema.

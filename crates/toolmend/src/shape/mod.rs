@@ -19,6 +19,7 @@ mod tests;
 mod working_copy;
 
 pub(crate) use self::mismatch::{Expectation, RefusalCause, Spelling, TypeMismatch};
+use self::rules::OptionIndexes;
 pub(crate) use self::rules::keys::respell_damaged;
 pub(crate) use self::rules::{RULES, Rule, envelope};
 
@@ -59,7 +60,8 @@ pub(crate) fn fit(text: &str, value: Value, schema: &Schema, policy: &Policy, to
     }
     let mut document = WorkingCopy::new(text, value, schema, policy);
     if policy.repairs() && text.len() <= policy.limits.bytes {
-        document = Engine::new(RepairContext { schema, policy, tool }, text.len()).run(document);
+        let options = &OptionIndexes::default();
+        document = Engine::new(RepairContext { schema, policy, tool, options }, text.len()).run(document);
     }
     if document.faults.is_empty() {
         let WorkingCopy { text, value, layers, notes, repairs, .. } = document;

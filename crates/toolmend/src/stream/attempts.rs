@@ -22,6 +22,16 @@ pub(super) struct Attempts {
     pub(super) may_have_ended: bool,
 }
 
+/// What an attempt cost.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cost {
+    /// The bytes that were read.
+    pub(super) read: usize,
+    /// The questions that were asked, which have a budget of their own. An output in small pieces would use it up if every
+    /// piece were another attempt.
+    pub(super) asked: usize,
+}
+
 /// A position that is not decided.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Waiting {
@@ -39,6 +49,12 @@ impl Attempts {
     pub(super) fn charge(&mut self, read: usize) {
         self.spent += read;
         self.effort += START + read;
+    }
+
+    /// Pays for an attempt that read and asked this much.
+    pub(super) fn pay(&mut self, cost: Cost) {
+        self.charge(cost.read);
+        self.effort += cost.asked;
     }
 
     /// Whether to try again with this much text.

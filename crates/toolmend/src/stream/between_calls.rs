@@ -204,7 +204,7 @@ impl Stream {
             let (judge, frames, stopped) = (&self.judge, frames.clone(), self.has_stopped());
             Reader { input, judge, frames, start: at, name: None, stopped }.read(at)
         });
-        self.attempts.charge(spent);
+        self.attempts.pay(spent);
         let brackets = frames.brackets;
         let before = frames;
         match answer {

@@ -31,6 +31,17 @@ impl Buffer {
         }
     }
 
+    /// Puts text back in front. If it was dropped there and the memory still holds it, nothing is copied.
+    pub(super) fn put_back(&mut self, front: &str) {
+        match self.head.checked_sub(front.len()) {
+            Some(head) if self.text.as_bytes()[head..].starts_with(front.as_bytes()) => self.head = head,
+            _ => {
+                self.text.replace_range(..self.head, front);
+                self.head = 0;
+            }
+        }
+    }
+
     /// Drops everything, and keeps the memory.
     pub(super) fn clear(&mut self) {
         self.text.clear();
@@ -53,5 +64,23 @@ impl Deref for Buffer {
 
     fn deref(&self) -> &str {
         &self.text[self.head..]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_that_was_dropped_can_be_put_back() {
+        for dropped in 0..=8 {
+            let mut buffer = Buffer::default();
+            buffer.push_str("abcdefgh");
+            buffer.drop_front(dropped);
+            buffer.put_back(&"abcdefgh"[..dropped]);
+            assert_eq!(&*buffer, "abcdefgh");
+            buffer.put_back("xy");
+            assert_eq!(&*buffer, "xyabcdefgh");
+        }
     }
 }

@@ -7,7 +7,8 @@ use serde_json::json;
 
 use super::Stream;
 use crate::syntax::meter;
-use crate::{Finish, Mender, TurnOptions};
+use crate::text_parts::first_part;
+use crate::{Finish, Mender, Turn, TurnOptions};
 
 const SHAPES: &[(&str, &str, &str)] = &[
     ("\\\\=>", "[TOOL_CALLS]{\tC:\\0x1f\",\"it's--a ", "1,000‘[1,"),
@@ -42,6 +43,21 @@ const SHAPES: &[(&str, &str, &str)] = &[
     ),
     ("{a:1", "</s>", ""),
     ("", "</s>", "{a:1"),
+    ("", "[TOOL_CALLS]a:C:\\[", ""),
+    ("", "words [TOOL_CALLS]f{} ", ""),
+    ("word ", "<tool_call>{\"name\":\"f\",\"arguments\":{\"a\":\"b\"}}</tool_call>", ""),
+    ("", "<think><tool_call>{\"name\":\"f\",\"arguments\":{\"a\":\"b\"}}</tool_call></think>", ""),
+    ("<tool_call>\n<function=f>\n<parameter=a>\n", "<b>x</b>", "</parameter>\n</function>\n</tool_call>"),
+];
+
+/// Shapes in which every piece asks what comes after it.
+const ASKING: &[(&str, &str, &str)] = &[
+    ("", "<DSML|>", ""),
+    ("", "<｜DSML｜x", ""),
+    ("x\n", "</DSML|x>", ""),
+    ("", "<!--x", ""),
+    ("", "<pre>x<!--", ""),
+    ("", "word <|channel|>", ""),
 ];
 
 /// Shapes in which `%` is another number each time: arguments with keys of their own.
@@ -118,6 +134,65 @@ fn promise_7_work_on_outputs_grows_with_them() {
     }
     // Without this, a reader that never pays would pass.
     assert!(paid > SHAPES.len(), "only {paid} outputs were paid for");
+}
+
+/// Honest outputs keep all their calls, in any pieces.
+#[test]
+fn promise_7_long_honest_outputs_have_enough() {
+    let mender = mender();
+    let calls = |call: &str, count: usize| -> String {
+        (0..count).map(|number| call.replace('%', &number.to_string())).collect()
+    };
+    let tagged = "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": \"v%\"}}\n</tool_call>\n";
+    let code = "if (name == \"x\") {\n\tf('it', \"a\", {\"b\": [1, 2]}); // <tool_call> done </tool_call>\n\tre = \"<function=f>[TOOL_CALLS]</think>\"\n}\n";
+    let page = "<div class=\"row\"><p>Say \"hi\" &amp; <b>go</b></p>\n<param name=\"q\">v</param></div>\n";
+    let argument = |text: &str| {
+        format!(
+            "<tool_call>\n<function=f>\n<parameter=a>\n{}\n</parameter>\n</function>\n</tool_call>",
+            text.repeat(200)
+        )
+    };
+    let strict = format!(
+        "<tool_call>\n{{\"name\": \"f\", \"arguments\": {}}}\n</tool_call>",
+        json!({"a": code.repeat(200)})
+    );
+    for (output, count) in [
+        (calls("[TOOL_CALLS]f[ARGS]{\"a\": \"v%\"}", 1500), 1500),
+        (calls(tagged, 1500), 1500),
+        (format!("I now call {}", calls(tagged, 600)), 600),
+        (argument(page), 1),
+        (argument(code), 1),
+        (strict, 1),
+    ] {
+        for piece in [usize::MAX, 3, 1] {
+            let mut stream = mender.stream(&TurnOptions::new());
+            let mut turn = Turn::default();
+            for piece in output.as_bytes().chunks(piece) {
+                turn.extend(stream.push(piece));
+            }
+            turn.extend(stream.finish(Finish::Stop));
+            let start = first_part(&output, 60);
+            assert_eq!(turn.calls.len(), count, "{start:?} by {piece}: {} asked", stream.judge.work());
+            assert!(!stream.is_exhausted(), "{start:?} by {piece}");
+        }
+    }
+}
+
+/// What comes after a piece is looked for once, and not again for the next piece.
+#[test]
+fn promise_7_what_follows_is_searched_once() {
+    // Several marks are looked for, and the end of what was searched is looked at again for every piece.
+    const MOST_PER_BYTE: usize = 40;
+    let mender = mender();
+    for &shape in ASKING {
+        for piece in [usize::MAX, 7, 1] {
+            let (_, short) = spent(&mender, shape, BYTES, piece);
+            let (_, long) = spent(&mender, shape, 4 * BYTES, piece);
+            assert!(10 * long <= 60 * short + 10 * BYTES, "{shape:?} by {piece}: {short}, {long}");
+            assert!(long <= MOST_PER_BYTE * 4 * BYTES, "{shape:?} by {piece}: {long}");
+            assert!(short > BYTES / 16, "{shape:?} by {piece}: nothing was looked for");
+        }
+    }
 }
 
 /// Each call alone is small enough to be mended, but an output of thousands is not worth thousands of times as much.

@@ -115,22 +115,25 @@ impl Stream {
     /// The assumption is wrong: the text is read again without it.
     pub(super) fn reread_held_output(&mut self) {
         let Some(held) = self.held.take() else { return };
-        let HeldOutput { assumption, before, mut text, events } = *held;
-        text.push_str(&self.buffer);
+        let HeldOutput { assumption, before, text, events } = *held;
+        self.buffer.put_back(&text);
         self.events.truncate(events);
+        let received = self.attempts.received;
+        let mut attempts = Attempts { received, may_have_ended: true, ..Attempts::default() };
+        if assumption == Assumption::CallsInReasoning {
+            // Every section of reasoning may be read again, and the budget is that of the output.
+            (attempts.spent, attempts.effort) = (self.attempts.spent, self.attempts.effort);
+            before.judge.pay(self.judge.work().saturating_sub(before.judge.work()));
+        }
         let mut stream = Stream {
             partial: std::mem::take(&mut self.partial),
+            buffer: std::mem::take(&mut self.buffer),
             events: std::mem::take(&mut self.events),
-            attempts: Attempts {
-                received: self.attempts.received,
-                may_have_ended: true,
-                ..Attempts::default()
-            },
+            attempts,
             finish: self.finish,
             finished: self.finished,
             ..before
         };
-        stream.buffer.push_str(&text);
         match assumption {
             Assumption::UnmarkedCalls => stream.inference = Inference::Off,
             Assumption::CallsInReasoning => stream.reads_calls_in_reasoning = false,

@@ -97,7 +97,7 @@ impl Stream {
         }
     }
 
-    fn delivers_live(&self) -> bool {
+    pub(super) fn delivers_live(&self) -> bool {
         self.delivery == Delivery::Live && self.text_kind == TextKind::Content && self.held.is_none()
     }
 

@@ -288,7 +288,7 @@ impl Stream {
             let (judge, frames, stopped) = (&self.judge, Frames::default(), self.has_stopped());
             Reader { input, judge, frames, start: at, name: None, stopped }.read(at)
         });
-        self.attempts.charge(spent);
+        self.attempts.pay(spent);
         match answer {
             Step::Got(block) if is_shown => self.show_calls(at, &block, done),
             Step::More if is_shown => self.hold_and_wait(at),
@@ -297,9 +297,14 @@ impl Stream {
                 if !block.calls.is_empty() && self.is_labelled_example(at) {
                     return self.show_calls(at, &block, done);
                 }
+                let asked = self.judge.work();
                 match self.shows_call(at, &block, done) {
                     Step::Got(()) => return self.show_calls(at, &block, done),
-                    Step::More => return self.hold_and_wait(at),
+                    Step::More => {
+                        // What follows was read as well, and it will be read again.
+                        self.attempts.effort += self.judge.work() - asked;
+                        return self.hold_and_wait(at);
+                    }
                     Step::No => {}
                 }
                 if self.leaves_shown_calls(&block.calls) {
@@ -310,7 +315,7 @@ impl Stream {
                 true
             }
             Step::Got(_) | Step::More => {
-                let is_example = self.is_labelled_example(at);
+                let is_example = self.delivers_live() && self.is_labelled_example(at);
                 let at = self.hold(at);
                 self.wait_for_more(at);
                 self.context = CallContext::Framed(Frames::default(), None);

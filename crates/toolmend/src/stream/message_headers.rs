@@ -197,8 +197,9 @@ impl Stream {
                         true
                     }
                     Step::More => {
-                        self.hold(at);
-                        false
+                        // Otherwise every byte would be another attempt.
+                        self.attempts.charge(self.buffer.len() - at);
+                        self.hold_and_wait(at)
                     }
                     Step::No => self.drop_token(at, len),
                 }
@@ -261,7 +262,7 @@ impl Stream {
                 return false;
             }
             let (answer, spent) = self.read_in_windows(at, done, |input| section::read_call(input, at));
-            self.attempts.charge(spent);
+            self.attempts.pay(spent);
             return match answer {
                 Step::Got(call) => {
                     let frames = Frames { markers: vec!["<|open|>".to_owned()], ..Frames::default() };
@@ -401,7 +402,7 @@ impl Stream {
             let name = if names_itself { None } else { named.clone() };
             Reader { input, judge, frames, start: 0, name, stopped }.read(0)
         });
-        self.attempts.charge(spent);
+        self.attempts.pay(spent);
         match answer {
             Step::Got(block) if !self.must_wait(&block, done) => {
                 self.context = CallContext::Framed(frames, if names_itself { None } else { named });

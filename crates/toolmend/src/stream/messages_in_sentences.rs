@@ -19,18 +19,22 @@ const ENDS: &[&str] = &["<|call|>", "<|end|>", "<|return|>"];
 impl Stream {
     /// The end of the message whose header is at `at`, if it is part of a sentence.
     // Case: dialects/harmony/in-a-sentence
-    pub(super) fn message_in_sentence(&self, at: usize, len: usize, done: bool) -> Step<usize> {
+    pub(super) fn message_in_sentence(&mut self, at: usize, len: usize, done: bool) -> Step<usize> {
         if self.text_kind != TextKind::Content || self.is_asked() || !self.may_be_in_sentence(at) {
             return Step::No;
         }
-        let rest = &self.buffer[at + len..];
-        let near = first_part(rest, REACH);
-        let end = ENDS.iter().filter_map(|mark| Some(near.find(mark)? + mark.len())).min();
+        let (from, whole) = (at + len, self.buffer.len());
+        let near = from + first_part(&self.buffer[from..], REACH).len();
+        let ends = ENDS.iter().filter_map(|mark| {
+            let found = self.next_marks.find(mark, &self.buffer, self.offset, from..near)?;
+            Some(found + mark.len())
+        });
+        let end = ends.min();
         // If the output was truncated here, the words that show it may be missing.
         let is_truncated = done && self.finish == Finish::Length;
-        let Some(end) = end.map(|length| at + len + length) else {
-            return match done || near.len() < rest.len() {
-                true if is_truncated && near.len() == rest.len() => Step::Got(self.buffer.len()),
+        let Some(end) = end else {
+            return match done || near < whole {
+                true if is_truncated && near == whole => Step::Got(whole),
                 true => Step::No,
                 false => Step::More,
             };

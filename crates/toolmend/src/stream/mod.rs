@@ -14,6 +14,7 @@
 //! | `found_calls` | how calls are reported |
 //! | `repeated_call` | whether a call is only the last one again |
 //! | `alternatives` | whether a call is only an alternative to the last one |
+//! | `next_marks` | where an element or a message ends |
 //! | `removed_text` | what is reported about markup that leaves the text |
 //! | `text_before`, `fence_lines` | where the text talks about markup |
 //! | `mentions`, `shown_calls` | which markup and which calls the text only talks about |
@@ -71,6 +72,7 @@ mod markup_action;
 mod mentions;
 mod message_headers;
 mod messages_in_sentences;
+mod next_marks;
 mod paid_judge;
 mod reasoning_words;
 mod recent_text;
@@ -87,14 +89,16 @@ mod turns_of_others;
 mod unmarked_calls;
 mod unreadable_frames;
 
-use self::attempts::{Attempts, Waiting};
+use self::attempts::{Attempts, Cost, Waiting};
 use self::buffer::Buffer;
 use self::fence_lines::Fence;
 use self::held_output::HeldOutput;
 use self::live_arguments::LiveCall;
+use self::next_marks::NextMarks;
 use self::paid_judge::{PaidJudge, VerdictFuel};
 use self::recent_text::RecentText;
 use self::repeated_call::LastCall;
+use self::unreadable_frames::DecoratedTags;
 use crate::dialect::CustomDialects;
 use crate::dialect::block::Frames;
 use crate::dialect::input::{Input, Step};
@@ -207,6 +211,10 @@ pub struct Stream {
     attempts: Attempts,
     /// Where a run of tokens that only end an output was read, and where the text goes on after it.
     last_tokens: std::ops::Range<usize>,
+    /// Where the ends of elements and messages are.
+    next_marks: NextMarks,
+    /// What follows a tag whose decoration never occurs in text.
+    decorated_tags: DecoratedTags,
     delivery: Delivery,
     live: LiveCall,
     finish: Finish,
@@ -388,6 +396,8 @@ impl Stream {
             reasons_after_call: false,
             attempts: Attempts::default(),
             last_tokens: 0..0,
+            next_marks: NextMarks::default(),
+            decorated_tags: DecoratedTags::default(),
             delivery: options.delivery,
             live: LiveCall::default(),
             finish: Finish::Unknown,
@@ -562,16 +572,17 @@ impl Stream {
         at: usize,
         done: bool,
         read: impl Fn(Input<'_>) -> Step<T>,
-    ) -> (Step<T>, usize) {
-        let mut spent = 0;
+    ) -> (Step<T>, Cost) {
+        let (mut spent, asked) = (0, self.judge.work());
+        let cost = |read| Cost { read, asked: self.judge.work() - asked };
         for input in self.attempts.windows(&self.buffer, at, done, self.custom.table()) {
             spent += input.text.len() - at;
             match read(input) {
                 Step::More => {}
-                answer => return (answer, spent),
+                answer => return (answer, cost(spent)),
             }
         }
-        (Step::More, spent)
+        (Step::More, cost(spent))
     }
 
     /// Whether readers have read or asked so much that what looks like a call from here on is text.

@@ -4,26 +4,34 @@
 //! bytes that it was given are therefore not all that it costs. Every question is counted here, and the budget of the
 //! output pays for it. What is mended meanwhile, for a question or for a verdict, gets its fuel from the output.
 
-use std::sync::Arc;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::dialect::block::CallJudge;
 use crate::dialect::tagged::ToolLookup;
 use crate::json::strict;
 use crate::mender::Mender;
+use crate::name;
 use crate::syntax::Allowance;
 
-/// What a question costs, in bytes that a reader could read meanwhile: the name of a tool is compared in several spellings.
-const NAME: usize = 4;
+/// What a question costs, in bytes that a reader could read meanwhile.
+const NAME: usize = 8;
 const KEY: usize = 2;
-/// A long name costs more: one for so many bytes.
+/// What it costs to look up a name for the first time: it is compared in several spellings, and once more without each of
+/// its parts. A long name costs more: one for so many bytes.
+const NEW_NAME: usize = 96;
+const NEW_PART: usize = 24;
 const BYTES_OF_NAME: usize = 4;
+/// So many names are remembered, if they are no longer than this.
+const MOST_NAMES: usize = 256;
+const LONGEST_NAME: usize = 96;
 /// The same for each byte of a text that is read as arguments, and for one that has to be mended.
 const READ: usize = 1;
 const MENDED: usize = 4;
 
 /// What readers may ask for each byte of the output, and for any output. Small outputs in many pieces ask often.
-const WORK_PER_BYTE: usize = 16;
+const WORK_PER_BYTE: usize = 24;
 const WORK: usize = 1 << 18;
 
 /// The fuel for each byte of an output and for any output.
@@ -33,8 +41,9 @@ struct Ration {
     at_first: usize,
 }
 
-const FOR_VERDICTS: Ration = Ration { per_byte: 80, at_first: 1 << 21 };
-const FOR_QUESTIONS: Ration = Ration { per_byte: 40, at_first: 1 << 20 };
+/// A text of any length that stands alone gets 64 for each byte. For many short texts that has to be enough as well.
+const FOR_VERDICTS: Ration = Ration { per_byte: 64, at_first: 1 << 19 };
+const FOR_QUESTIONS: Ration = Ration { per_byte: 40, at_first: 1 << 19 };
 
 /// The fuel of an output, which grows with it.
 #[derive(Debug, Clone)]
@@ -82,19 +91,21 @@ pub(super) struct PaidJudge {
     fuel: OutputFuel,
     /// What was asked so far. Not a `Cell`, because a stream may be shared between threads.
     work: AtomicUsize,
+    /// Whether a tool has this name. Readers that start over ask again.
+    names: Mutex<HashMap<Box<str>, bool>>,
 }
 
 impl Clone for PaidJudge {
     fn clone(&self) -> Self {
         let work = AtomicUsize::new(self.work());
-        PaidJudge { mender: self.mender.clone(), fuel: self.fuel.clone(), work }
+        PaidJudge { mender: self.mender.clone(), fuel: self.fuel.clone(), work, names: Mutex::default() }
     }
 }
 
 impl PaidJudge {
     pub(super) fn new(mender: &Mender) -> Self {
         let (mender, fuel) = OutputFuel::limit(mender, FOR_QUESTIONS);
-        PaidJudge { mender, fuel, work: AtomicUsize::new(0) }
+        PaidJudge { mender, fuel, work: AtomicUsize::new(0), names: Mutex::default() }
     }
 
     /// Adds fuel for what was received.
@@ -117,6 +128,22 @@ impl PaidJudge {
         self.work.fetch_add(work, Ordering::Relaxed);
     }
 
+    /// Whether a declared tool is meant by this name, and what it costs to find out.
+    fn knows_tool(&self, name: &str) -> bool {
+        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&known) = names.get(name) {
+            self.pay(NAME);
+            return known;
+        }
+        let parts = name.bytes().filter(|byte| matches!(byte, b'.' | b':' | b'/' | b'_')).count();
+        self.pay(NEW_NAME + NEW_PART * parts.min(name::MAX_NAMESPACES) + name.len() / BYTES_OF_NAME);
+        let known = self.mender.has_tool(name);
+        if name.len() <= LONGEST_NAME && names.len() < MOST_NAMES {
+            names.insert(name.into(), known);
+        }
+        known
+    }
+
     fn pay_for_text(&self, text: &str) {
         let is_strict = strict::check(text, strict::MAX_DEPTH).is_ok();
         self.pay(NAME + text.len() * if is_strict { READ } else { MENDED });
@@ -125,12 +152,14 @@ impl PaidJudge {
 
 impl ToolLookup for PaidJudge {
     fn has_tool(&self, name: &str) -> bool {
-        self.pay(NAME + name.len() / BYTES_OF_NAME);
-        self.mender.has_tool(name)
+        self.knows_tool(name)
     }
 
     fn declares_key(&self, tool: &str, key: &str) -> Option<bool> {
-        self.pay(NAME + KEY);
+        self.pay(KEY);
+        if self.mender.has_named_tools() && !self.knows_tool(tool) {
+            return None;
+        }
         self.mender.declares_key(tool, key)
     }
 
@@ -142,6 +171,10 @@ impl ToolLookup for PaidJudge {
     fn main_key(&self, tool: &str) -> Option<String> {
         self.pay(NAME + KEY);
         ToolLookup::main_key(&self.mender, tool)
+    }
+
+    fn pay(&self, work: usize) {
+        PaidJudge::pay(self, work);
     }
 }
 

@@ -165,12 +165,7 @@ impl Stream {
         let rest = &self.buffer[end..];
         // After a call that runs, it is one more. A colon announces it, unless the output was certainly truncated.
         // Case: dialects/gemma4/words-between-calls
-        let is_short = !rest.contains('\n') && rest.split_whitespace().count() < 2 || is_half_closer(rest);
-        let is_inside = self.finish == Finish::Length || self.ends_in_part(end);
-        let is_short = is_short || is_inside && rest.trim().is_empty();
-        let is_announced = self.line_before(at).trim_end().ends_with([':', '：']);
-        let may_be_cut = self.finish == Finish::Length || self.finish == Finish::Unknown && !is_announced;
-        if done && may_be_cut && is_short && self.running_calls == 0 {
+        if done && self.running_calls == 0 && self.may_be_cut_after(at, end) {
             return Step::Got(());
         }
         let is_word = |first: char| first.is_alphabetic() && !first.is_uppercase();
@@ -190,6 +185,27 @@ impl Stream {
             None => Step::More,
             Some(next) if next.is_alphanumeric() || ",.;:!?".contains(next) => Step::Got(()),
             Some(_) => Step::No,
+        }
+    }
+
+    /// Whether the output may have been truncated right after the calls that begin at `at` and end at `end`.
+    fn may_be_cut_after(&self, at: usize, end: usize) -> bool {
+        let rest = &self.buffer[end..];
+        let is_announced = || self.line_before(at).trim_end().ends_with([':', '：']);
+        let is_short = || {
+            // Only the first words are looked at. Every call of a long output is asked about.
+            let line = rest.trim_start_matches(|ch: char| ch.is_whitespace() && ch != '\n');
+            let after_word = line.trim_start_matches(|ch: char| !ch.is_whitespace());
+            let is_last_word =
+                after_word.trim_start_matches(|ch: char| ch.is_whitespace() && ch != '\n').is_empty();
+            is_last_word
+                || is_half_closer(rest)
+                || rest.trim_start().is_empty() && (self.finish == Finish::Length || self.ends_in_part(end))
+        };
+        match self.finish {
+            Finish::Length => is_short(),
+            Finish::Unknown => !is_announced() && is_short(),
+            Finish::Stop => false,
         }
     }
 

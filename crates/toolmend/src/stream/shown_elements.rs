@@ -31,7 +31,7 @@ pub(super) fn may_begin(text: &str) -> bool {
 impl Stream {
     /// The end of the shown element at this position.
     // Case: dialects/hostile/calls-in-shown-elements
-    pub(super) fn shown_element(&self, at: usize, done: bool) -> Step<usize> {
+    pub(super) fn shown_element(&mut self, at: usize, done: bool) -> Step<usize> {
         let rest = &self.buffer[at..];
         if self.text_kind != TextKind::Content || self.is_asked() || self.is_in_fence() {
             return Step::No;
@@ -48,14 +48,13 @@ impl Stream {
                 _ => return Step::No,
             },
         };
-        let near = first_part(rest, REACH);
-        match near.find(&end) {
-            Some(from) => Step::Got(at + from + end.len()),
+        let whole = self.buffer.len();
+        let near = at + first_part(rest, REACH).len();
+        match self.next_marks.find(&end, &self.buffer, self.offset, at..near) {
+            Some(from) => Step::Got(from + end.len()),
             // Its end was truncated.
-            None if done && self.finish != Finish::Stop && near.len() == rest.len() => {
-                Step::Got(at + rest.len())
-            }
-            None if done || near.len() < rest.len() => Step::No,
+            None if done && self.finish != Finish::Stop && near == whole => Step::Got(whole),
+            None if done || near < whole => Step::No,
             None => Step::More,
         }
     }

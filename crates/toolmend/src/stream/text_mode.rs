@@ -54,12 +54,13 @@ impl Stream {
             }
             Step::Got(markup) => {
                 let begins_message = markup.begins_message();
+                let markup_len = markup.len();
                 let action = match self.choose_action(&markup, at, line_start) {
                     _ if self.shows_call && !begins_message => MarkupAction::Text,
                     action => action,
                 };
                 if matches!(action, MarkupAction::Header(..)) {
-                    match self.message_in_sentence(at, markup.len(), done) {
+                    match self.message_in_sentence(at, markup_len, done) {
                         Step::Got(end) => return self.show_text(end),
                         Step::More => {
                             self.hold(at);
@@ -68,7 +69,7 @@ impl Stream {
                         Step::No => {}
                     }
                 }
-                match self.is_mentioned(&action, at, markup.len(), done) {
+                match self.is_mentioned(&action, at, markup_len, done) {
                     Step::Got(()) if matches!(action, MarkupAction::Block) => self.read_block(at, true, done),
                     Step::Got(()) => {
                         self.mentions_reasoning |=
@@ -220,8 +221,7 @@ impl Stream {
         let decoration = tag::decoration(&self.buffer[at..], self.custom.table());
         let is_markup = !self.is_in_fence() && self.request.choice != ToolChoice::None;
         if let Some((space, length)) = decoration.filter(|_| is_markup) {
-            let line = self.buffer[at..].lines().next().unwrap_or_default();
-            let tag_length = line.find('>').map_or(length, |end| end + 1);
+            let tag_length = tag::end_in_line(&self.buffer[at..]).unwrap_or(length);
             return match self.is_in_words(at, tag_length, done) {
                 Step::Got(()) => self.skip_candidate(at),
                 Step::More => {
@@ -232,8 +232,8 @@ impl Stream {
             };
         }
         if line_start && !done && self.is_half_fence(at, done) {
-            self.hold(at);
-            return false;
+            self.attempts.charge(self.buffer.len() - at);
+            return self.hold_and_wait(at);
         }
         if self.stripped && agrees(ROLE, &self.buffer[at..]) {
             let half = self.buffer.len() - at < ROLE.len();
@@ -278,7 +278,7 @@ impl Stream {
         }
         let rules = self.inference_rules(at);
         let (answer, spent) = self.read_in_windows(at, done, |input| inferred::read(input, at, rules));
-        self.attempts.charge(spent);
+        self.attempts.pay(spent);
         match answer {
             Step::Got(found) => self.accept_found(at, found),
             Step::More => self.hold_and_wait(at),

@@ -19,6 +19,32 @@ use crate::verdict::Reason;
 
 /// How far away the closing marker may be. Text is not held back for longer.
 const REACH: usize = 4096;
+/// What it costs to ask again what is known of a tag, in bytes that a reader could read meanwhile.
+const QUESTION: usize = 64;
+
+/// What was found after a tag whose decoration never occurs in text. Each of them asks what follows it, and a text may be
+/// full of them. All positions are in the output.
+#[derive(Debug, Clone, Default)]
+pub(super) struct DecoratedTags {
+    searched: Range<usize>,
+    /// The last closing tag with such a decoration.
+    closer: Option<Range<usize>>,
+    /// The first marker that opens something.
+    opener: Option<usize>,
+}
+
+impl DecoratedTags {
+    /// What is known about the text from one position on, up to another.
+    fn known_from(self, from: usize, limit: usize) -> Self {
+        let is_searched = self.searched.start <= from && from <= self.searched.end;
+        let is_near = |at: &usize| (from..=limit).contains(at);
+        if !is_searched || !self.opener.iter().all(is_near) {
+            return DecoratedTags { searched: from..from, ..DecoratedTags::default() };
+        }
+        let closer = self.closer.filter(|closer| is_near(&closer.start));
+        DecoratedTags { closer, ..self }
+    }
+}
 
 impl Stream {
     /// Refuses the frame at this position. Returns whether anything was decided, or `None` if this is not such a frame.
@@ -70,7 +96,7 @@ impl Stream {
             }
             // The same if it is opened again instead of being closed.
             // Case: dialects/hermes_json/opener-again
-            Closer::Again if input.rest(body).lines().next().is_none_or(|line| line.trim().is_empty()) => {
+            Closer::Again if is_end_of_line(input.rest(body)) => {
                 let length = markup.len();
                 return Some(self.drop_opener(at, length));
             }
@@ -100,44 +126,55 @@ impl Stream {
         done: bool,
     ) -> bool {
         let input = Input::new(&self.buffer, done, self.custom.table());
-        let (mut from, mut end) = (at + length, None);
+        let start = self.offset;
+        let last = std::mem::take(&mut self.decorated_tags);
+        let mut known = last.known_from(start + at + length, start + at + REACH);
+        let mut is_half = false;
+        let mut from = known.searched.end - start;
         // What comes after this does not count, whether it has arrived or not.
-        let mut limit = at + first_part(&input.text[at..], REACH).len();
-        let mut opened = false;
-        while let Some(offset) = input.rest(from).find('<') {
-            from += offset;
-            if from > at + REACH {
+        while known.opener.is_none() && from <= at + REACH {
+            from += input.rest(from).find('<').unwrap_or(input.text.len() - from);
+            if from >= input.text.len() || from > at + REACH {
                 break;
             }
+            #[cfg(test)]
+            crate::syntax::meter::add(1);
             match input.markup(from) {
                 Step::More => {
-                    self.hold(at);
-                    return false;
+                    is_half = true;
+                    break;
                 }
                 Step::Got(markup) if markup.opens() => {
-                    (limit, opened) = (from, true);
+                    known.opener = Some(start + from);
                     break;
                 }
                 Step::Got(Markup::Tag(tag, _))
                     if tag.close && tag::decoration(input.rest(from), input.custom).is_some() =>
                 {
-                    end = Some(from + tag.len);
+                    known.closer = Some(start + from..start + from + tag.len);
                 }
                 _ => {}
             }
             from += 1;
         }
-        if !done && input.text.len() <= at + REACH && !opened {
-            self.hold(at);
-            return false;
+        known.searched.end = start + from;
+        let (closer, opener) = (known.closer.clone(), known.opener);
+        self.decorated_tags = known;
+        if is_half || !done && input.text.len() <= at + REACH && opener.is_none() {
+            // What was searched is remembered. Only the question is asked again.
+            self.attempts.charge(QUESTION);
+            return self.hold_and_wait(at);
         }
-        if let Some(end) = end.filter(|_| !input.rest(at).starts_with("</")) {
+        let limit =
+            opener.map_or_else(|| at + first_part(&input.text[at..], REACH).len(), |opener| opener - start);
+        if let Some(end) =
+            closer.map(|closer| closer.end - start).filter(|_| !input.rest(at).starts_with("</"))
+        {
             let dialect = input.custom.row_of(&[format!("<{space}invoke>")], Form::Tagged);
             self.accept_block(at, Block::one(refused("", at..end, dialect)), Evidence::Marked);
             return true;
         }
-        let line = input.text[at..limit].lines().next().unwrap_or_default();
-        let length = line.find('>').map_or(length, |end| end + 1);
+        let length = tag::end_in_line(&input.text[at..limit]).unwrap_or(length);
         self.drop_token(at, length)
     }
 }
@@ -154,6 +191,12 @@ fn refused(name: &str, at: Range<usize>, dialect: &'static Dialect) -> RawCall {
         damaged: true,
         open: None,
     }
+}
+
+/// Whether nothing else is in the line that goes on here.
+fn is_end_of_line(rest: &str) -> bool {
+    let next = rest.trim_start_matches(|ch: char| ch.is_whitespace() && ch != '\n').chars().next();
+    matches!(next, None | Some('\n'))
 }
 
 /// Where a frame is closed.

@@ -69,6 +69,9 @@ const SHAPES: &[Shape] = &[
     shape("\\<function=f>", "\n--a x｛$｛", ""),
     shape("```\"name\": \"f\"{}", "‘\"\"\"‹ <", "http://a.b/c..."),
     shape("", "\"a\":\"\"\"[see](x) ", "- "),
+    // A contested string behind much that is not.
+    shape("{\"b\":[", "11,", "1],\"a\":\"5\"\",\"b\":\"x\", \"c\": \"d\"}"),
+    shape("{\"b\":[", "1,", "1],\"a\":\"x\", \"y\" z\", \"q\": 1, \"r\": [1,2]}"),
     shape("word ", "\"\"\"”\", \"+ ;}, {;[\"}\"name\": \"f\"", "｛("),
 ];
 

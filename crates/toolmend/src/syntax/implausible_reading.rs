@@ -110,6 +110,12 @@ impl<'a> Evidence<'a> {
         Some(Evidence { text, mended, edits, encoded, declares, context })
     }
 
+    /// The edits that only white space comes before.
+    fn first_edits(&self) -> impl Iterator<Item = &'a Edit> {
+        let start = self.text.len() - self.text.trim_start().len();
+        self.edits.iter().filter(move |edit| edit.start <= start)
+    }
+
     pub(super) fn has(&self, kind: RepairKind) -> bool {
         self.of(kind).next().is_some()
     }
@@ -170,13 +176,14 @@ fn has_odd_key(evidence: &Evidence<'_>) -> bool {
     if !evidence.edits.iter().any(may_be_odd) {
         return false;
     }
+    let corrects_mark = evidence.has(RepairKind::MarkCorrected);
     let is_odd = |key: &str| {
         key.contains(|ch: char| ch.is_control() && !matches!(ch, '\n' | '\t'))
             // Case: syntax/key-without-letters
             || key.is_empty()
             // Case: syntax/member-in-the-quotes-of-a-key
             || key.contains("\":") || key.len() > 1 && key.starts_with('"') && key.ends_with('"')
-            || evidence.has(RepairKind::MarkCorrected) && key.contains(':')
+            || corrects_mark && key.contains(':')
             || REMAINS.iter().any(|remains| key.contains(remains))
             || QUOTES.iter().any(|quote| quote.is_encoded && key.contains(quote.open.trim_end_matches(';')))
             // Case: syntax/key-with-a-closing-mark
@@ -387,9 +394,8 @@ fn splits_number(evidence: &Evidence<'_>) -> bool {
 /// More may be missing with them.
 // Case: syntax/start-of-the-text-lost
 fn lacks_its_start(evidence: &Evidence<'_>) -> bool {
-    let mut edits = evidence.edits.iter().filter(|edit| evidence.text[..edit.start].trim().is_empty());
     let (mut opens, mut lacks) = (false, false);
-    edits.by_ref().for_each(|edit| match edit.kind {
+    evidence.first_edits().for_each(|edit| match edit.kind {
         RepairKind::MissingOpenerAdded => opens = true,
         RepairKind::MissingQuoteAdded | RepairKind::ExtraCommaRemoved => lacks = true,
         _ => {}
@@ -421,9 +427,7 @@ fn lacks_its_start(evidence: &Evidence<'_>) -> bool {
 // Case: syntax/label-before-an-object
 fn wraps_arguments(evidence: &Evidence<'_>) -> bool {
     const LABELS: &[&str] = &["arguments", "args", "parameters", "params", "input", "tool_input", "kwargs"];
-    let opens = evidence.edits.iter().any(|edit| {
-        edit.kind == RepairKind::MissingOpenerAdded && evidence.text[..edit.start].trim().is_empty()
-    });
+    let opens = evidence.first_edits().any(|edit| edit.kind == RepairKind::MissingOpenerAdded);
     let guide = evidence.context.guide;
     // A schema that takes anything takes the label as well.
     let takes_label =

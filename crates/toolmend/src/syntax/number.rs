@@ -255,6 +255,10 @@ fn unclear(is_spelled_so: bool) -> Option<String> {
 }
 
 fn plain_digits(digits: &str) -> Option<String> {
+    let may_be_in_number = |byte: u8| byte.is_ascii_digit() || b"._eE+-".contains(&byte);
+    if !digits.bytes().all(may_be_in_number) {
+        return None;
+    }
     if digits.ends_with('_') || digits.contains("__") || !digits.contains(|ch: char| ch.is_ascii_digit()) {
         return None;
     }
@@ -290,12 +294,16 @@ fn whole_digits(digits: &str) -> Option<String> {
 /// Digits without the commas between groups of three, if there are at least so many commas. A decimal point counts as one:
 /// it shows that the commas are none.
 fn grouped_digits(digits: &str, least_marks: usize) -> Option<String> {
+    // Most words are asked about in vain.
+    if !digits.contains(',') {
+        return None;
+    }
     let (whole, fraction) =
         digits.split_once('.').map_or((digits, None), |(whole, rest)| (whole, Some(rest)));
     let mut groups = whole.split(',');
     let first = groups.next()?;
     let is_digits = |group: &str| group.bytes().all(|byte| byte.is_ascii_digit());
-    let commas = whole.len() - whole.replace(',', "").len();
+    let commas = whole.bytes().filter(|&byte| byte == b',').count();
     let well_formed = (1..=3).contains(&first.len())
         && is_digits(first)
         && commas > 0

@@ -22,6 +22,9 @@ const BYTES_PER_UNIT: usize = 4;
 /// What it costs to start a strict reader, in bytes.
 const CALL: usize = 32;
 
+/// What it costs to look at a mark beyond ASCII.
+const WIDE_MARK: usize = 8;
+
 /// A text, and the tank that pays for every look at it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PaidText<'a> {
@@ -174,10 +177,17 @@ impl<'a> PaidText<'a> {
         PaidSpecials { specials: Specials::new(self.text.as_bytes()), fuel: self.fuel }
     }
 
+    /// Pays for a look at a mark. Those beyond ASCII are many, and all of them are compared.
+    #[inline]
+    fn pay_mark(self, at: usize) {
+        let is_wide = matches!(self.text.as_bytes().get(at), Some(0xC2 | 0xE2 | 0xE3 | 0xEF));
+        self.fuel.spend(if is_wide { WIDE_MARK } else { 1 });
+    }
+
     /// The punctuation at `at` and its length.
     #[inline]
     pub(super) fn punctuation_at(self, at: usize) -> Option<(Punctuation, usize)> {
-        self.fuel.spend(1);
+        self.pay_mark(at);
         token::punctuation_with(self.text.as_bytes(), at, |from, quotes| {
             let offset = memchr::memmem::find(&self.text.as_bytes()[from..], quotes);
             self.pay_run(offset.unwrap_or(self.len() - from));
@@ -188,7 +198,7 @@ impl<'a> PaidText<'a> {
     /// A colon at `at`, or what a model wrote for one. Returns its length and whether it is a plain colon.
     #[inline]
     pub(super) fn colon_at(self, at: usize) -> Option<(usize, bool)> {
-        self.fuel.spend(1);
+        self.pay_mark(at);
         token::colon_at(self.text.as_bytes(), at)
     }
 
@@ -210,7 +220,7 @@ impl<'a> PaidText<'a> {
     /// The length of the quote's closer at `at`, or 0.
     #[inline]
     pub(super) fn closer_at(self, quote: Quote, at: usize) -> usize {
-        self.fuel.spend(1);
+        self.pay_mark(at);
         quote.closes_at(self.text.as_bytes(), at)
     }
 

@@ -26,6 +26,9 @@ use crate::repair::{RepairKind, Tier};
 use crate::schema::guide::{Guide, KeyFit, SchemaPosition};
 use crate::syntax::{Finish, ReadContext};
 
+/// What an edit costs: it is stored, sorted, applied and reported.
+const EDIT: usize = 16;
+
 /// A doubt weighs as much as this many guesses.
 const DOUBT: usize = 3;
 /// Choices kept at most. Beyond that the oldest are forgotten, so memory stays bounded.
@@ -354,6 +357,7 @@ impl<'a> Reader<'a> {
 
     pub(super) fn edit(&mut self, range: Range<usize>, with: impl Into<Cow<'static, str>>, kind: RepairKind) {
         self.state.guesses += usize::from(kind.info().is_guess);
+        self.spend_fuel(EDIT);
         if self.edits.len() >= self.edit_limit {
             self.fuel.drain();
             return;

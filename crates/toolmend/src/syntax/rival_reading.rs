@@ -14,6 +14,9 @@ use crate::repair::RepairKind;
 const MAX_BYTES: usize = 1 << 14;
 /// Punctuation characters that are tried, from the contested position on.
 const MAX_POSITIONS: usize = 64;
+/// What an attempt costs, and how many bytes before the edit cost a unit.
+const ATTEMPT: usize = 32;
+const BYTES_PER_UNIT: usize = 4;
 /// Quotes of which every subset is tried as text.
 const MAX_QUOTES: usize = 8;
 /// What may be missing beside a punctuation character.
@@ -36,7 +39,16 @@ pub(super) fn other_reading(
     let from = at.saturating_sub(value.start + 2).min(whole.len());
     let found = whole.as_bytes()[from..].iter().enumerate().filter(|(_, byte)| is_punctuation(**byte));
     let positions: Vec<usize> = found.map(|(offset, _)| from + offset).take(MAX_POSITIONS).collect();
+    // The rival is only named, so half of the fuel is for those who look for the answer.
+    let reserve = context.fuel.left() / 2;
     let read = |edits: Vec<Edit>| {
+        // Up to the first edit nothing is wrong, so every attempt reads at least that much.
+        let start = edits.first().map_or(0, |edit| edit.start);
+        let cost = ATTEMPT + start / BYTES_PER_UNIT;
+        if context.fuel.left() < reserve + cost {
+            return None;
+        }
+        context.fuel.spend(cost);
         let reading = compact_json(&near_strict::to_strict(&Patch::new(edits).apply(whole), context)?);
         (reading != own).then_some(reading)
     };

@@ -15,6 +15,9 @@ use crate::repair::RepairKind;
 use crate::schema::guide::{SchemaPosition, Types};
 use crate::syntax::Finish;
 
+/// What it costs to judge a value without quotes: many rules ask what it is.
+const BARE_VALUE: usize = 64;
+
 /// What was expected if the schema takes no value that is not a number.
 // Case: syntax/nan-where-null-does-not-fit
 pub(super) const NUMBER: &str = "a number instead of NaN";
@@ -187,7 +190,7 @@ impl Reader<'_> {
         }
         let Some(found) = self.find_unquoted_end(at, position) else { return Step::Dead("a value", at) };
         let text = self.text.str(at..found.end);
-        if text.is_empty() || !self.spend_fuel(text.len()) {
+        if text.is_empty() || !self.spend_fuel(BARE_VALUE + 2 * text.len()) {
             return Step::Dead("a value", at);
         }
         // Case: syntax/here-document-as-value

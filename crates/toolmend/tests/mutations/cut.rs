@@ -29,7 +29,9 @@ impl Counts {
         random: &mut Random,
     ) {
         let text = call.spelled(spell);
-        let head = &text[..text.floor_char_boundary(random.between(1, text.len() - 1))];
+        let cut = random.between(1, text.len() - 1);
+        let cut = (0..=cut).rev().find(|&at| text.is_char_boundary(at)).unwrap_or_default();
+        let head = &text[..cut];
         let verdict = call.mender.mend_finished(call.tool, head, finish);
         if !verdict.outcome().runs() {
             self.refused += 1;

@@ -15,6 +15,11 @@ use crate::dialect::token;
 use crate::json::strict;
 use crate::verdict::Reason;
 
+/// What a look at a marker costs, in bytes that could be looked at meanwhile.
+const LOOK: usize = 32;
+/// The same if there is none.
+const GLANCE: usize = 6;
+
 /// What follows arguments.
 enum AfterArguments {
     /// Markup, the end, or words that have nothing to do with the call.
@@ -427,7 +432,9 @@ impl Reader<'_, '_> {
             let len = if self.frames.fence && rest.starts_with("```") {
                 3
             } else {
-                match token::read(rest, self.input.done, self.input.custom) {
+                let markup = token::read(rest, self.input.done, self.input.custom);
+                self.judge.pay(if matches!(markup, Step::No) { GLANCE } else { LOOK });
+                match markup {
                     Step::More => return Step::More,
                     Step::Got(markup) if markup.closes() => markup.len(),
                     Step::Got(markup) if markup.opens() => 0,

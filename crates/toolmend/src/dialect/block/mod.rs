@@ -22,6 +22,8 @@ use crate::verdict::Reason;
 const MAX_TRIES: usize = 12;
 /// A longer header is text.
 const MAX_NAME: usize = 200;
+/// What it costs to read the next piece before a body, in bytes that could be looked at meanwhile.
+const STEP: usize = 40;
 /// The arguments of a call whose tag says two things.
 const TWICE: RawArguments =
     RawArguments::Refused(Reason::Ambiguous, "an attribute is there twice, with different values");
@@ -215,6 +217,7 @@ impl Reader<'_, '_> {
             if next >= self.input.text.len() {
                 return self.end_of_text(&head, next);
             }
+            self.judge.pay(STEP);
             match self.read_step(next, &mut head) {
                 Progress::At(after) if after > at || after > next => at = after,
                 Progress::At(_) | Progress::No => return Step::No,

@@ -59,9 +59,12 @@ impl Reader<'_, '_> {
             self.note_marker("functools[");
             return Progress::At(at + "functools[".len());
         }
-        let row = self.input.custom.row_of(&self.frames.markers, Form::Python);
         let around = Surroundings { listed: self.frames.brackets > 0, ..Surroundings::default() };
-        match python::read_call_within(self.input, at, row, around) {
+        let program = python::read_head(self.input, at).and_then(|_| {
+            let row = self.input.custom.row_of(&self.frames.markers, Form::Python);
+            python::read_call_within(self.input, at, row, around)
+        });
+        match program {
             Step::Got(call) if head.name.is_empty() => {
                 let call = RawCall { at: self.start..call.at.end, ..call };
                 return Progress::Got(Block::one(call));

@@ -2,7 +2,7 @@
 //!
 //! This module finds the end of such a body. It never parses the text.
 
-use super::end::follows;
+use super::end::{GLANCE, LOOK, follows};
 use super::{Progress, Reader, ambiguity, skip_gap};
 use crate::dialect::input::Step;
 use crate::dialect::json_extent::{self, Extent};
@@ -111,10 +111,13 @@ impl Reader<'_, '_> {
 
     /// Reads text up to the tag that closes the call.
     fn read_text_up_to_closer(&mut self, at: usize) -> Progress {
+        let own = self.call.element.as_ref().map(|word| format!("</{word}>"));
         let mut from = at;
         while let Some(offset) = self.input.rest(from).find('<') {
             let tag_at = from + offset;
-            match self.input.markup(tag_at) {
+            let markup = self.input.markup(tag_at);
+            self.known.pay(if matches!(markup, Step::No) { GLANCE } else { LOOK });
+            match markup {
                 Step::More => return Progress::More,
                 Step::Got(markup) if markup.closes() => {
                     match follows(self.input, tag_at + markup.len(), None) {
@@ -135,13 +138,8 @@ impl Reader<'_, '_> {
                     return Progress::Text(at..tag_at, tag_at, Ending::Open);
                 }
                 _ => {
-                    let own = self.call.element.as_ref().map(|word| format!("</{word}>"));
-                    if own.as_ref().is_some_and(|own| self.input.rest(tag_at).starts_with(own)) {
-                        return Progress::Text(
-                            at..tag_at,
-                            tag_at + own.map_or(0, |own| own.len()),
-                            Ending::Complete,
-                        );
+                    if let Some(own) = own.as_ref().filter(|own| self.input.rest(tag_at).starts_with(*own)) {
+                        return Progress::Text(at..tag_at, tag_at + own.len(), Ending::Complete);
                     }
                     from = tag_at + 1;
                 }

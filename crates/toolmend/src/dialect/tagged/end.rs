@@ -11,6 +11,11 @@ use super::super::tag::{Style, Tag};
 use super::super::token::{self, Markup, Role, Word};
 use super::{Reader, is_key, skip_gap};
 
+/// What a look at a tag costs, in bytes that could be looked at meanwhile.
+pub(super) const LOOK: usize = 32;
+/// The same if its word alone decides.
+pub(super) const GLANCE: usize = 6;
+
 /// What closes a value.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Closer<'a> {
@@ -184,6 +189,14 @@ impl Reader<'_, '_> {
             if !self.closing_tags.pay() {
                 return undecided();
             }
+            // Markup in values is mostly that of pages, which ends nothing.
+            let is_other =
+                |word| token::means_something_else(self.input.rest(tag_at), word, self.input.custom);
+            if closer.meaning().is_some_and(is_other) {
+                self.known.pay(GLANCE);
+                continue;
+            }
+            self.known.pay(LOOK);
             let (tag, meaning) = match self.input.tag(tag_at) {
                 Step::Got(found) => found,
                 Step::More => return Step::More,
@@ -242,7 +255,10 @@ impl Reader<'_, '_> {
     /// Where a tag may begin, from here on, for as long as looking at tags is paid for.
     fn paid_tags(&self, from: usize) -> impl Iterator<Item = usize> {
         let opens = self.input.rest(from).match_indices('<').map(move |(offset, _)| from + offset);
-        opens.take_while(|_| self.closing_tags.pay())
+        opens.take_while(|_| {
+            self.known.pay(LOOK);
+            self.closing_tags.pay()
+        })
     }
 
     /// Ends the value where the next argument begins on its own line, because its closing tag was lost.

@@ -59,7 +59,12 @@ pub(crate) trait ToolLookup {
     fn longest_name_prefix(&self, text: &str) -> Option<usize>;
     /// The only key that a single value can belong to.
     fn main_key(&self, tool: &str) -> Option<String>;
+    /// Counts what reading costs, in bytes that could be looked at meanwhile, where somebody pays for it.
+    fn pay(&self, work: usize);
 }
+
+/// What it costs to read what is next in a call.
+const STEP: usize = 32;
 
 struct Reader<'t, 'k> {
     input: Input<'t>,
@@ -111,6 +116,7 @@ impl Reader<'_, '_> {
     fn read(mut self) -> Step<RawCall> {
         let mut at = self.call.body;
         loop {
+            self.known.pay(STEP);
             let next = self.read_next(at);
             // What was found after the search was given up means nothing.
             if self.closing_tags.is_exhausted() {

@@ -196,6 +196,11 @@ impl Guide {
         if let Some(index) = node.properties.iter().position(|property| &*property.name == key) {
             return KeyFit::Declared(index);
         }
+        // What is much longer than every name is text, and its letters need not be compared.
+        let longest = node.properties.iter().map(|property| property.folded.len()).max().unwrap_or(0);
+        if key.len() > 4 * longest + MAX_SEPARATORS {
+            return node.undeclared_fit();
+        }
         let letters = key.bytes().filter(u8::is_ascii_alphanumeric).count();
         let wide = (!key.is_ascii()).then(|| fold(key));
         let same_letters = |folded: &str| {
@@ -306,6 +311,9 @@ impl Guide {
 pub(crate) fn fold_chars(key: &str) -> impl Iterator<Item = char> + '_ {
     key.chars().filter(|ch| ch.is_alphanumeric()).flat_map(char::to_lowercase)
 }
+
+/// A key has no more separators than this, in bytes.
+const MAX_SEPARATORS: usize = 128;
 
 /// A key without case and separators.
 pub(crate) fn fold(key: &str) -> String {

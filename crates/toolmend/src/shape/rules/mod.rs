@@ -46,6 +46,7 @@ mod single_element;
 mod swallowed_parameter;
 mod wrapper;
 
+pub(super) use self::enum_match::OptionIndexes;
 use crate::repair::RepairKind;
 
 use super::mismatch::{Change, Mismatch, SchemaMismatch, TypeMismatch};

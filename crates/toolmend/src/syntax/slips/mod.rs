@@ -43,7 +43,8 @@ pub(crate) struct Slips {
 // Case: syntax/missing-closing-quote
 pub(crate) fn find_corrections(text: &str, start: usize) -> Slips {
     let fuel = text.len().saturating_mul(STEPS_PER_BYTE).saturating_add(STEPS);
-    let mut search = Search { recogniser: Recogniser::new(text, fuel), corrections: Vec::new() };
+    let blanks = usize::from(text.contains("\": "));
+    let mut search = Search { recogniser: Recogniser::new(text, fuel), blanks, corrections: Vec::new() };
     search.recogniser.learn_keys(start);
     let tokens = search.read_tokens(start);
     // Where the text ends too early, if it does: at its end, before the marker at its end, or in a string without an end.
@@ -93,6 +94,8 @@ struct Token {
 
 struct Search<'t> {
     recogniser: Recogniser<'t>,
+    /// How many blanks are before a value of this text.
+    blanks: usize,
     corrections: Vec<Correction>,
 }
 
@@ -232,9 +235,8 @@ impl Search<'_> {
     // Case: syntax/blanks-before-a-lost-quote
     fn add_opening_quote(&mut self, before: Machine, at: usize) {
         self.try_string(before, b'"', at, || Some(Correction::add_quote(at, "\"")));
-        let text = self.recogniser.text;
-        let usual = usize::from(text.contains("\": "));
-        let blanks = &text[before.pos..at];
+        let usual = self.blanks;
+        let blanks = &self.recogniser.text[before.pos..at];
         if blanks.len() > usual && blanks.bytes().all(|byte| byte == b' ') {
             let place = before.pos + usual;
             self.try_string(before, b'"', place, || Some(Correction::add_quote(place, "\"")));
