@@ -505,8 +505,8 @@ fn find_withdrawal(text: &str, context: &ReadContext<'_>, found: &FoundValues) -
             return Some(format!("the value is a part of a larger text: {why}"));
         }
     }
-    if let [span] = &spans[..]
-        && let Some(why) = framed_value::find_frame(text, span, context)
+    if let [only] = &chosen[..]
+        && let Some(why) = framed_value::find_frame(text, &(only.start..only.end), context)
     {
         return Some(format!("the value is no call: {why}"));
     }

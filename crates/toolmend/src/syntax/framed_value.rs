@@ -321,6 +321,9 @@ pub(super) fn find_frame(
     if names_other_tool(before, tool) {
         return Some("it follows the name of another tool");
     }
+    if is_label_in_brackets(line_before) {
+        return Some("the label before it may take it back");
+    }
     is_unclear_remark(after.split('\n').next().unwrap_or_default())
         .then_some("the words after it, on its own line, may take it back")
 }
@@ -396,6 +399,26 @@ fn lone_word(line: &str) -> Option<&str> {
     let start = lead.trim_end_matches(is_name).len();
     let rest = lead[..start].trim_end_matches(['`', '*', '"', '\'']).trim_end();
     (rest.is_empty() || rest.ends_with(['>', ']'])).then(|| &lead[start..]).filter(|word| !word.is_empty())
+}
+
+/// Whether the line before a value is a label in brackets that says something unknown: `[draft] {…}`, `(old) {…}`.
+// Case: syntax/label-in-brackets
+fn is_label_in_brackets(line: &str) -> bool {
+    let inside = ['[', '(']
+        .iter()
+        .zip([']', ')'])
+        .find_map(|(open, close)| line.strip_prefix(*open).and_then(|rest| rest.strip_suffix(close)));
+    let is_plain = |ch: char| ch.is_lowercase() || ch.is_ascii_uppercase() || matches!(ch, ' ' | '-' | '_');
+    let is_token = surrounding_text::skip_residue(line, 0) == line.len();
+    inside.is_some_and(|inside| {
+        let words = inside.to_lowercase();
+        let mut words = words.split(|ch: char| !ch.is_alphanumeric());
+        !is_token
+            && inside.chars().all(is_plain)
+            && !words.all(|word| {
+                HARMLESS_WORDS.contains(&word) || LABELS.contains(&word) || ELEMENT_WORDS.contains(&word)
+            })
+    })
 }
 
 /// Whether a remark after a value, on its own line, has anything in it that is not plainly harmless: a word that is not known, a
@@ -488,6 +511,16 @@ mod tests {
             ", {\"a\": 1}",
         ] {
             assert!(!is_unclear_remark(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn labels_in_brackets() {
+        for line in ["[draft]", "(old)", "[DRY RUN]", "[do not run]"] {
+            assert!(is_label_in_brackets(line), "{line}");
+        }
+        for line in ["[TOOL_CALLS]", "[call]", "(1)", "x", "[arguments]"] {
+            assert!(!is_label_in_brackets(line), "{line}");
         }
     }
 

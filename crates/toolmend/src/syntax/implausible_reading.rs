@@ -18,6 +18,8 @@ pub(super) struct Evidence<'a> {
     pub(super) text: &'a str,
     pub(super) mended: &'a MendedText,
     pub(super) edits: &'a [Edit],
+    /// One bit for each kind of these edits, because rules ask for kinds at every key.
+    kinds: u128,
     /// Whether an encoding was removed from the text.
     encoded: bool,
     /// Whether the keys at the top are declared.
@@ -107,7 +109,8 @@ impl<'a> Evidence<'a> {
     ) -> Option<Self> {
         let edits = mended.layers.first()?.edits();
         let declares = context.guide.declares(context.guide.root());
-        Some(Evidence { text, mended, edits, encoded, declares, context })
+        let kinds = edits.iter().fold(0, |kinds, edit| kinds | 1 << edit.kind as u32);
+        Some(Evidence { text, mended, edits, kinds, encoded, declares, context })
     }
 
     /// The edits that only white space comes before.
@@ -117,7 +120,7 @@ impl<'a> Evidence<'a> {
     }
 
     pub(super) fn has(&self, kind: RepairKind) -> bool {
-        self.of(kind).next().is_some()
+        self.kinds >> kind as u32 & 1 == 1
     }
 
     pub(super) fn of(&self, kind: RepairKind) -> impl Iterator<Item = &'a Edit> {
@@ -447,4 +450,12 @@ fn wraps_arguments(evidence: &Evidence<'_>) -> bool {
     let holds_text =
         || takes_label && tree.string(only).is_some_and(|text| text.trim_start().starts_with('{'));
     is_label && (tree.nodes[only].kind == Kind::Object || holds_text())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn there_is_a_bit_for_each_kind() {
+        assert!(crate::repair::REPAIRS.len() <= u128::BITS as usize);
+    }
 }

@@ -140,6 +140,8 @@ fn ends_in_elision(evidence: &Evidence<'_>) -> bool {
     })
 }
 
+/// Words that stand for a value that is still to be filled in.
+const UNFILLED: &[&str] = &["tbd", "todo", "fixme", "same", "above", "ditto", "unchanged", "not_set", "xxx"];
 /// What the first part of a name with points is in programs.
 const ROOTS: &[&str] = &[
     "self", "this", "args", "os", "process", "sys", "env", "request", "ctx", "context", "window", "document",
@@ -158,7 +160,11 @@ fn has_expression(evidence: &Evidence<'_>) -> bool {
         let is_word = |ch: char| ch.is_ascii_alphanumeric() || ch == '_';
         let is_name = value.chars().all(is_word) && !value.starts_with(|ch: char| ch.is_ascii_digit());
         let is_lower = !value.contains(|ch: char| ch.is_ascii_uppercase());
-        let is_code = value.starts_with(['$', '%'])
+        // A value that nobody filled in, and a word on two lines.
+        let is_open =
+            UNFILLED.contains(&&*value.to_ascii_lowercase()) || value.contains('\n') && !value.contains(' ');
+        let is_code = is_open
+            || value.starts_with(['$', '%'])
             || value.starts_with("new ") && value.contains('(')
             || value.split_once('.').is_some_and(|(root, rest)| {
                 ROOTS.contains(&root) && rest.chars().all(|ch| is_word(ch) || ch == '.')
@@ -302,10 +308,16 @@ fn loses_boundary(evidence: &Evidence<'_>) -> bool {
 /// `"x", …"` and `"x"[...]"`: the quote ended the text, and a note follows that something is missing.
 // Case: syntax/note-after-the-quote
 fn swallows_elision(evidence: &Evidence<'_>) -> bool {
+    const NOTES: &[&str] = &["…", "...", "[...", "[…", "<snip", "[snip", "[trunc", "<trunc"];
     let quotes: Vec<&Edit> = evidence.of(RepairKind::InnerQuoteEscaped).collect();
-    let Some(last) = quotes.last().filter(|_| quotes.len() % 2 == 1) else { return false };
-    let rest = evidence.text[last.start..].trim_start_matches(['"', ' ', ',']);
-    ["…", "...", "[...", "[…", "<snip", "[snip", "[trunc", "<trunc"].iter().any(|note| rest.starts_with(note))
+    let precedes_note = |edit: &Edit| {
+        let rest = first_part(&evidence.text[edit.start..], BESIDE).trim_start_matches(['"', ' ', ',']);
+        NOTES.iter().any(|note| rest.starts_with(note))
+    };
+    // Quotes of text come in pairs, and the first one opens.
+    let closes = |edit: &Edit| evidence.text[..edit.start].ends_with(char::is_alphanumeric);
+    quotes.len() % 2 == 1 && quotes.last().is_some_and(|last| precedes_note(last))
+        || quotes.first().is_some_and(|first| closes(first) && precedes_note(first))
 }
 
 /// `"path":", "content"` and `[, "force": true`: an empty value that nobody wrote.

@@ -221,7 +221,12 @@ fn is_placeholder(text: &str) -> bool {
 fn is_template(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let starts = ["path/to/", "/path/to/", "your_", "your-", "unknown_", "some_"];
-    words(text) == 1 && (starts.iter().any(|start| lower.starts_with(start)) || lower.ends_with("_here"))
+    let is_filled_in = ["${", "{{"].iter().any(|open| text.starts_with(open)) && text.ends_with('}');
+    let is_cut = text.strip_prefix("...").is_some_and(|rest| rest.starts_with(char::is_alphanumeric));
+    is_filled_in
+        || is_cut
+        || words(text) == 1
+            && (starts.iter().any(|start| lower.starts_with(start)) || lower.ends_with("_here"))
 }
 
 /// Whether the text has letters or digits. Few values are marks alone.

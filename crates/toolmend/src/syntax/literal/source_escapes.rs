@@ -6,7 +6,7 @@
 /// What may be before a literal in source text, besides a line break.
 const LEADS: &[u8] = b"([{=,:+ ";
 /// What may be after it.
-const ENDS: &[u8] = b")]};,.+";
+const ENDS: &[u8] = b")]};,.+\n";
 
 /// Whether a literal of decoded text, between two quotes of one line of source text, holds a line break or another control
 /// character.
@@ -51,6 +51,10 @@ pub(in crate::syntax) fn mixes_with_raw_breaks(text: &[u8]) -> bool {
             _ => {
                 if let (Some(_), Some(letter)) = (open, text.get(at + 1)) {
                     found.note(text, at, *letter);
+                    // `"\newpage`: nothing is before it that a line break could end.
+                    let is_first =
+                        open == Some(at - 1) && text.get(at + 2).is_some_and(u8::is_ascii_lowercase);
+                    found.escape |= is_first && *letter == b'n';
                 }
                 at += 2;
             }
