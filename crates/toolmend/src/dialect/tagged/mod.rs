@@ -59,7 +59,7 @@ pub(crate) trait ToolLookup {
     fn longest_name_prefix(&self, text: &str) -> Option<usize>;
     /// The only key that a single value can belong to.
     fn main_key(&self, tool: &str) -> Option<String>;
-    /// Counts what reading costs, in bytes that could be looked at meanwhile, if the caller has a budget.
+    /// Counts what reading costs, in bytes that could be looked at meanwhile, if the output pays for it.
     fn pay(&self, work: usize);
 }
 

@@ -374,46 +374,41 @@ fn unended<'t>(text: &'t str, done: bool, custom: &CustomTable) -> Step<Markup<'
 
 /// Whether the tag's word is complete and not in the table.
 fn hopeless(text: &str, custom: &CustomTable) -> bool {
-    whole_word(text, custom) == TagWord::Unknown
+    whole_word(text, custom) == Step::No
 }
 
 /// Whether the word of the tag at the start of `text` is complete and has another meaning. It is a quick answer for texts
 /// that are full of tags.
 pub(crate) fn means_something_else(text: &str, wanted: Word, custom: &CustomTable) -> bool {
     let second = text.as_bytes().get(1);
+    let may_be_plain = second.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'/');
     !custom.has_tag_tokens
-        && second.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'/')
+        && may_be_plain
         && match whole_word(text, custom) {
-            TagWord::Open => false,
-            TagWord::Unknown => true,
-            TagWord::Known(word) => word != wanted,
+            Step::Got(meaning) => meaning != wanted,
+            Step::No => true,
+            Step::More => false,
         }
 }
 
-/// The word of a tag, as far as it has arrived.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum TagWord {
-    /// It is not complete, or it may have a namespace.
-    Open,
-    /// It is not in the table.
-    Unknown,
-    Known(Word),
-}
-
-fn whole_word(text: &str, custom: &CustomTable) -> TagWord {
+/// The meaning of the tag's word. The word alone does not decide if it is not complete or has a namespace.
+fn whole_word(text: &str, custom: &CustomTable) -> Step<Word> {
     let inner = text[1..].trim_start_matches(['/', ' ', '\t']);
     let length =
         inner.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')).count();
     if length > MAX_WORD {
-        return TagWord::Unknown;
+        return Step::No;
     }
     match inner.as_bytes().get(length) {
-        None | Some(b':' | b'|') => TagWord::Open,
-        Some(byte) if !byte.is_ascii() || length == 0 => TagWord::Open,
-        Some(_) if starts_with_space(inner, custom) => TagWord::Open,
+        None | Some(b':' | b'|') => Step::More,
+        Some(byte) if !byte.is_ascii() || length == 0 => Step::More,
         Some(_) => {
             let word = tag::closing_word(&inner[..length]).unwrap_or(&inner[..length]);
-            custom.meaning(word).map_or(TagWord::Unknown, TagWord::Known)
+            match custom.meaning(word) {
+                _ if starts_with_space(inner, custom) => Step::More,
+                Some(meaning) => Step::Got(meaning),
+                None => Step::No,
+            }
         }
     }
 }
