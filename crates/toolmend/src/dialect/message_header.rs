@@ -58,6 +58,11 @@ pub(crate) fn read(input: Input<'_>, from: usize, known: &dyn Fn(&str) -> bool) 
             }
             Step::Got(Markup::Token { role: Role::Header(Header::Channel) | Role::Noise, len, spelling }) => {
                 at += len;
+                // What comes before another start is a header that was left unfinished.
+                // Case: dialects/harmony/header-begun-again
+                if spelling == "<|start|>" && !has_other_author(&words) {
+                    words.clear();
+                }
                 if spelling == "<|channel|>" {
                     words.push_str("channel=");
                     // One family writes a blank after every token.
@@ -82,6 +87,9 @@ fn no_message(input: Input<'_>, from: usize, words: &str, at: usize) -> Step<(Ro
     Step::No
 }
 
+/// The channels of messages.
+const CHANNELS: &[&str] = &["analysis", "commentary", "final"];
+
 /// Authors of messages other than the model.
 const OTHERS: &[&str] = &["user", "system", "developer", "tool", "function"];
 
@@ -92,15 +100,33 @@ fn has_other_author(words: &str) -> bool {
     OTHERS.contains(&author) || author.starts_with("functions.") && words.contains("to=assistant")
 }
 
+/// The recipient that the header names last. One in a channel does not hold for the message of another channel.
+// Case: dialects/harmony/channel-begun-again
+// Case: dialects/harmony/recipient-of-another-channel
+fn find_recipient<'w>(words: &'w str) -> Option<&'w str> {
+    let name_in = |part: &'w str| {
+        let names = part.split_whitespace().filter_map(|word| {
+            let (_, name) = word.split_once("to=")?;
+            let name = name.trim_end_matches(|ch: char| !(ch.is_alphanumeric() || ch == '_'));
+            (!name.is_empty()).then_some(name)
+        });
+        names.last()
+    };
+    let mut parts = words.split("channel=");
+    let author = parts.next().and_then(name_in);
+    let mut recipient = author;
+    for part in parts {
+        let is_channel = CHANNELS.iter().any(|channel| part.trim_start().starts_with(channel));
+        recipient = name_in(part).or(if is_channel { author } else { recipient });
+    }
+    recipient
+}
+
 fn route(words: &str, known: &dyn Fn(&str) -> bool) -> Route {
     if has_other_author(words) {
         return Route::Other;
     }
-    let recipient = words.split_whitespace().find_map(|word| {
-        let (_, name) = word.split_once("to=")?;
-        let name = name.trim_end_matches(|ch: char| !(ch.is_alphanumeric() || ch == '_'));
-        (!name.is_empty()).then_some(name)
-    });
+    let recipient = find_recipient(words);
     let channel = words
         .split_whitespace()
         .filter_map(|word| word.split_once("channel="))
