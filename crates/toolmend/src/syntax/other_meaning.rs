@@ -13,7 +13,7 @@ use super::number;
 use super::value_form::{self, ValueForm};
 use super::{MendedText, ReadContext};
 use crate::json::tree::{Kind, Tree};
-use crate::patch::Edit;
+use crate::patch::{Edit, Patch};
 use crate::repair::RepairKind;
 use crate::schema::guide::{SchemaPosition, Types};
 use crate::text_parts::{first_part, last_part};
@@ -25,6 +25,11 @@ const BESIDE: usize = 64;
 
 const RULES: &[Rule] = &[
     Rule { objects: announces_more, message: "a comment says that something was left out" },
+    Rule {
+        objects: comments_out_structure,
+        message: "a comment may be text of a string that ended too early",
+    },
+    Rule { objects: completes_number, message: "a number may be cut off" },
     Rule { objects: ends_in_elision, message: "the last item of a list may say that there are more" },
     Rule { objects: has_expression, message: "a value without quotes is an expression or a variable" },
     Rule { objects: swallows_member, message: "a value without quotes holds another member" },
@@ -119,6 +124,33 @@ fn announces_more(evidence: &Evidence<'_>) -> bool {
     let mut comments =
         evidence.of(RepairKind::CommentRemoved).map(|edit| &evidence.text[edit.start..edit.end]);
     comments.any(|comment| is_elision(first_part(comment, NEARBY)))
+}
+
+/// `"x = {"a": "b"}  # note\ny = 1", "n": 3}`: a comment that ends strings and begins members is no comment. The text is
+/// that of a string, and one of its quotes was taken for its end.
+// Case: syntax/comment-that-holds-members
+fn comments_out_structure(evidence: &Evidence<'_>) -> bool {
+    let mut comments =
+        evidence.of(RepairKind::CommentRemoved).map(|edit| &evidence.text[edit.start..edit.end]);
+    comments.any(|comment| {
+        let is_line = comment.trim_start().starts_with(['#', '/']) && !comment.trim_start().starts_with("/*");
+        let ends_string = |at: usize| {
+            let rest = first_part(&comment[at + 1..], BESIDE).trim_start();
+            rest.is_empty() || rest.starts_with([',', '}', ']', ':'])
+        };
+        is_line && comment.match_indices('"').any(|(at, _)| ends_string(at))
+    })
+}
+
+/// `"n": 0.` before a fence: the digits after the point are missing, and so is the bracket.
+// Case: syntax/number-cut-before-a-fence
+fn completes_number(evidence: &Evidence<'_>) -> bool {
+    let mut closers = evidence.of(RepairKind::MissingCloserAdded);
+    let mut edits = evidence.mended.layers.iter().flat_map(Patch::edits);
+    closers.any(|closer| {
+        evidence.text[..closer.start].ends_with('.')
+            && edits.any(|edit| edit.kind == RepairKind::NumberSpelled && edit.end == closer.start)
+    })
 }
 
 /// `["a", and 3 more]`: an item that people write at the end of a list that they did not finish.

@@ -7,7 +7,7 @@ use super::lookahead::EndEvidence;
 use super::reader::Reader;
 use super::reading::{Frame, FrameKind, Run, Survivor};
 use super::token::{self, Punctuation};
-use super::{MendedText, ReadContext, Reading, notation, plain_value, surrounding_text};
+use super::{Finish, MendedText, ReadContext, Reading, notation, plain_value, surrounding_text};
 use crate::json::strict;
 use crate::json::text::unquote;
 use crate::patch::{Edit, Patch};
@@ -177,7 +177,9 @@ fn read_lone_scalar(reader: &mut Reader<'_>, start: usize) -> Option<Run> {
 pub(super) fn read_plain_text(text: &str, context: &ReadContext<'_>) -> Option<MendedText> {
     let tool = context.tool?;
     let trimmed = text.trim();
-    if trimmed.is_empty() || trimmed.starts_with(['{', '[', '<', '`']) {
+    // Nothing shows where a plain text ends, so one that may be cut off is not taken.
+    // Case: syntax/command-line-cut
+    if trimmed.is_empty() || trimmed.starts_with(['{', '[', '<', '`']) || context.finish == Finish::Length {
         return None;
     }
     let root = context.guide.root();

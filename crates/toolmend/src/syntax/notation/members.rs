@@ -34,6 +34,14 @@ pub(super) enum Event {
 const ENVELOPES: &[&str] =
     &["arguments", "args", "parameters", "params", "input", "toolinput", "toolarguments", "kwargs"];
 
+/// The text after `arguments:` or another word that only says that the arguments follow.
+pub(super) fn without_label(text: &str) -> &str {
+    match text.split_once(':') {
+        Some((label, rest)) if ENVELOPES.contains(&fold(label.trim()).as_str()) => rest,
+        _ => text,
+    }
+}
+
 /// The events inside an object whose only member is an envelope that the schema does not declare.
 pub(super) fn without_envelope<'e>(events: &'e [Event], context: &ReadContext<'_>) -> &'e [Event] {
     let [Event::Object(_), Event::Key(key), inner @ .., Event::Close] = events else { return events };

@@ -65,7 +65,8 @@ pub(super) fn read(text: &str, context: &ReadContext<'_>) -> Option<Reading> {
     }
     let inner = &text[body.clone()];
     // Nearly every text that comes here is damaged JSON, and no notation starts like that.
-    let mut first = inner.trim_start().bytes();
+    // Case: syntax/damaged-json-after-a-label
+    let mut first = members::without_label(inner).trim_start().bytes();
     if first.next() == Some(b'{') && matches!(first.find(|byte| !byte.is_ascii_whitespace()), Some(b'"')) {
         return None;
     }
