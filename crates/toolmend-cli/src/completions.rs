@@ -1,4 +1,4 @@
-//! `toolmend completions` and `toolmend man`: what shells and `man` need to know about the command.
+//! `toolmend completions` and `toolmend manpages`: what shells and `man` need to know about the command.
 
 use std::fs;
 use std::io::{self, Write};
@@ -21,8 +21,8 @@ pub(crate) struct CompletionsArgs {
 
 /// Write the manual pages into a folder, one for each command.
 #[derive(Debug, Args)]
-#[command(after_help = "For example: toolmend man ~/.local/share/man/man1")]
-pub(crate) struct ManArgs {
+#[command(after_help = "For example: toolmend manpages ~/.local/share/man/man1")]
+pub(crate) struct ManpagesArgs {
     folder: PathBuf,
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn write_completions(
 }
 
 /// Writes the pages.
-pub(crate) fn write_pages(command: Command, args: &ManArgs) -> Result<ExitCode, CommandError> {
+pub(crate) fn write_pages(command: Command, args: &ManpagesArgs) -> Result<ExitCode, CommandError> {
     fs::create_dir_all(&args.folder).map_err(CommandError::Write)?;
     clap_mangen::generate_to(command, &args.folder).map_err(CommandError::Write)?;
     Ok(ExitCode::SUCCESS)

@@ -67,7 +67,7 @@ enum Command {
     Journal(missing::MissingArgs),
     Mcp(mcp::McpArgs),
     Completions(completions::CompletionsArgs),
-    Man(completions::ManArgs),
+    Manpages(completions::ManpagesArgs),
 }
 
 fn main() -> ExitCode {
@@ -100,6 +100,6 @@ fn run_command(command: &Command) -> Result<ExitCode, CommandError> {
         }
         Command::Mcp(args) => mcp::run(args),
         Command::Completions(args) => completions::write_completions(Cli::command(), args),
-        Command::Man(args) => completions::write_pages(Cli::command(), args),
+        Command::Manpages(args) => completions::write_pages(Cli::command(), args),
     }
 }

@@ -19,7 +19,7 @@ fn completions_name_commands_and_flags() {
 fn there_is_a_page_for_each_command() {
     let folder = tempfile::tempdir().unwrap();
     let written =
-        Command::new(env!("CARGO_BIN_EXE_toolmend")).arg("man").arg(folder.path()).status().unwrap();
+        Command::new(env!("CARGO_BIN_EXE_toolmend")).arg("manpages").arg(folder.path()).status().unwrap();
     assert!(written.success());
     for (page, word) in
         [("toolmend.1", "toolmend"), ("toolmend-fix.1", "schema"), ("toolmend-batch.1", "chunks")]

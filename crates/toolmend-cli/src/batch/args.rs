@@ -8,7 +8,7 @@ use clap::Args;
 use super::clean_args::CleanArgs;
 use crate::options::{CallsArgs, CustomDialectArgs, PolicyArgs};
 
-/// Mend many records, or whole files of logs and training data, in order and on all cores.
+/// Mend many records, or whole files of logs and training data, on all cores.
 #[derive(Debug, Args)]
 #[command(after_help = PROTOCOL)]
 pub(crate) struct BatchArgs {

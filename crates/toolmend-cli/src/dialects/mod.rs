@@ -14,7 +14,7 @@ use crate::error::CommandError;
 use crate::options::{CustomDialectArgs, TableFormat};
 use crate::terminal::{BOLD, DIM};
 
-/// Show the table of dialects: how models write calls, and which models write them that way.
+/// Show the table of dialects: how models write calls, and which models do.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct DialectsArgs {
