@@ -138,8 +138,9 @@ fn comments_out_structure(evidence: &Evidence<'_>) -> bool {
             let rest = first_part(&comment[at + 1..], BESIDE).trim_start();
             rest.is_empty() || rest.starts_with([',', '}', ']', ':'])
         };
-        // Every second quote closes what the comment itself quotes.
-        is_line && comment.match_indices('"').step_by(2).any(|(at, _)| ends_string(at))
+        // What the comment itself quotes has two quotes.
+        let is_odd = comment.matches('"').count() % 2 == 1;
+        is_line && is_odd && comment.match_indices('"').any(|(at, _)| ends_string(at))
     })
 }
 
