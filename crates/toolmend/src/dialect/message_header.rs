@@ -105,12 +105,12 @@ fn has_other_author(words: &str) -> bool {
 // Case: dialects/harmony/recipient-of-another-channel
 fn find_recipient<'w>(words: &'w str) -> Option<&'w str> {
     let name_in = |part: &'w str| {
-        let names = part.split_whitespace().filter_map(|word| {
+        let mut names = part.split_whitespace().filter_map(|word| {
             let (_, name) = word.split_once("to=")?;
             let name = name.trim_end_matches(|ch: char| !(ch.is_alphanumeric() || ch == '_'));
             (!name.is_empty()).then_some(name)
         });
-        names.last()
+        names.next_back()
     };
     let mut parts = words.split("channel=");
     let author = parts.next().and_then(name_in);
