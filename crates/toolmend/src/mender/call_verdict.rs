@@ -148,6 +148,10 @@ fn verdict(mender: &Mender, call: &RawCall, found: CallSite<'_>) -> (Verdict<'st
         if decoded && swallowed_call::lost_letter(&text)
             || verdict.json().is_some_and(holds)
             || verdict.values().iter().any(|json| holds(json))
+            || swallowed_call::begins_as_next_call(&text, &name, verdict.tool(), &|name| {
+                mender.tool_named(name)
+            })
+            || swallowed_call::drops_next_call(&text, jsons(&verdict), call.dialect)
         {
             return refused(Reason::Ambiguous, swallowed_call::SWALLOWED);
         }
@@ -175,6 +179,13 @@ fn verdict(mender: &Mender, call: &RawCall, found: CallSite<'_>) -> (Verdict<'st
         verdict.text = Cow::Owned(text.into_owned());
     }
     (verdict, name)
+}
+
+/// The arguments of each call that a text was mended to.
+fn jsons<'v>(verdict: &'v Verdict<'_>) -> impl Iterator<Item = &'v str> + Clone {
+    let several = verdict.values();
+    let only = verdict.json().filter(|_| several.is_empty());
+    only.into_iter().chain(several.iter().map(String::as_str))
 }
 
 /// The arguments of a call as text and where they come from, or why the call is refused. Repairs that the notation
@@ -213,6 +224,13 @@ fn read_arguments<'a>(
         _ => None,
     }) {
         return Err((Reason::Ambiguous, why));
+    }
+    let is_tool = |name: &str| mender.knows_tool(name);
+    let spans = |field: &Field| {
+        swallowed_call::spans_next_call(&found.text[field.at.clone()], call.dialect, &is_tool)
+    };
+    if call.damaged && call.dialect.form == Form::Python && fields.iter().any(spans) {
+        return Err((Reason::Ambiguous, swallowed_call::SWALLOWED));
     }
     if repeats_argument(fields) {
         return Err((Reason::Ambiguous, ARGUMENT_TWICE));

@@ -38,6 +38,78 @@ pub(super) fn holds_next_call(
     })
 }
 
+/// Whether the arguments have the marker of another call outside of their strings, which mending dropped. What comes after it
+/// belongs to another call.
+// Case: dialects/mistral_name_args/call-inside-of-the-arguments
+pub(super) fn drops_next_call<'m>(
+    source: &str,
+    mended: impl Iterator<Item = &'m str> + Clone,
+    row: &Dialect,
+) -> bool {
+    opening_markers(row).iter().any(|marker| {
+        let written = source.matches(marker).count();
+        written > 0 && mended.clone().map(|json| json.matches(marker).count()).sum::<usize>() < written
+    })
+}
+
+/// Whether a string in Python's notation goes on after a quote of its own kind, and holds a marker of the dialect or the head of
+/// a call after it. `literal` is the string as it was written, and may have anything around it.
+// Case: dialects/lfm2/begun-again
+// Case: dialects/pythonic/call-inside-of-a-string
+pub(super) fn spans_next_call(literal: &str, row: &Dialect, is_tool: &dyn Fn(&str) -> bool) -> bool {
+    let literal = literal.trim();
+    let Some(open) = literal.find(['"', '\'']) else { return false };
+    let mark = literal.as_bytes()[open];
+    let Some(inner) = literal[open..].get(1..literal.len() - open - 1) else { return false };
+    let mut escaped = false;
+    let quote = inner.bytes().position(|byte| {
+        let ends = byte == mark && !escaped;
+        escaped = byte == b'\\' && !escaped;
+        ends
+    });
+    quote.is_some_and(|quote| {
+        let after = &inner[quote + 1..];
+        opening_markers(row).iter().any(|marker| after.contains(marker)) || holds_python_head(after, is_tool)
+    })
+}
+
+/// Whether the arguments begin with the head of a call in Python's notation that is not the head of this call: it names another
+/// tool, or the name of this call already has arguments of its own.
+// Case: dialects/lfm2/call-inside-of-the-arguments
+pub(super) fn begins_as_next_call(
+    arguments: &str,
+    written_name: &str,
+    called: Option<&str>,
+    resolve: &dyn Fn(&str) -> Option<String>,
+) -> bool {
+    let Some((head, _)) = arguments.trim_start().split_once('(') else { return false };
+    let head = head.trim_end();
+    let is_name = !head.is_empty()
+        && head.len() <= MAX_NAME
+        && head.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-:/".contains(&byte));
+    is_name
+        && resolve(head)
+            .is_some_and(|tool| written_name.contains('(') || called.is_some_and(|name| name != tool))
+}
+
+/// Whether the name of a tool and a bracket are in the text, where a call can begin.
+fn holds_python_head(text: &str, is_tool: &dyn Fn(&str) -> bool) -> bool {
+    text.match_indices('(').any(|(at, _)| {
+        let before = text[..at].trim_end_matches(' ');
+        let length = before
+            .bytes()
+            .rev()
+            .take_while(|byte| byte.is_ascii_alphanumeric() || b"_.-:/".contains(byte))
+            .count();
+        let (around, name) = before.split_at(before.len() - length);
+        let begins = around.ends_with('\n') || {
+            let around = around.trim_end();
+            around.is_empty() || around.ends_with(|ch: char| ",;()[]{}<>|\"'".contains(ch))
+        };
+        begins && !name.is_empty() && name.len() <= MAX_NAME && is_tool(name)
+    })
+}
+
 /// Whether the text of a literal is in the source, with its quotes escaped. Line breaks and tabs need not be, and between
 /// single quotes, double ones neither.
 fn is_written(source: &str, literal: &str) -> bool {
@@ -112,6 +184,17 @@ mod tests {
         }
         for text in ["{\"name\": \"x\", \"version\": \"1\"}", "fn main() {", "get_time"] {
             assert!(!holds_head(text, &is_tool), "{text}");
+        }
+    }
+
+    #[test]
+    fn heads_of_python_calls_are_found() {
+        let is_tool = |name: &str| name == "get_time";
+        for text in [", get_time(zone=", "<mark>[get_time(", ")\n get_time (", "get_time("] {
+            assert!(holds_python_head(text, &is_tool), "{text}");
+        }
+        for text in ["call get_time(", ", time(", ", forget_time(", "get_time"] {
+            assert!(!holds_python_head(text, &is_tool), "{text}");
         }
     }
 

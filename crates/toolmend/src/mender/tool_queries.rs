@@ -21,6 +21,12 @@ impl Mender {
         !name.is_empty() && self.inner.index_of(name).is_some()
     }
 
+    /// The declared tool that a name means.
+    pub(crate) fn tool_named(&self, name: &str) -> Option<String> {
+        let index = self.inner.index_of(name).filter(|_| !name.is_empty())?;
+        self.tools().get(index).map(|tool| tool.name().to_owned())
+    }
+
     /// Whether the name of a declared tool can begin like this.
     pub(crate) fn begins_name(&self, text: &str) -> bool {
         self.inner.names.begins(text)
