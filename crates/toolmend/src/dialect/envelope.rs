@@ -10,6 +10,7 @@ use super::raw_call::RawArguments;
 use crate::json::text;
 use crate::json::tree::{Kind, Tree};
 use crate::text_parts::first_part;
+use crate::verdict::Reason;
 
 pub(super) const NAME_KEYS: &[&str] = &[
     "name",
@@ -89,6 +90,9 @@ pub(super) const RECORD_KEYS: &[&str] = &[
 const CALLERS: &[&str] = &["assistant", "model", "ai", "agent", "bot"];
 /// Kinds of objects that are calls.
 const CALL_KINDS: &[&str] = &["function", "tool", "call", "action", "custom", "use", "invoke", "mcp"];
+
+/// Why a call without a key for its arguments is refused.
+const BURIED: &str = "the key of the arguments is unknown, so they may be one argument or all of them";
 
 /// What a reader of envelopes asks about tools.
 #[derive(Clone, Copy)]
@@ -316,6 +320,11 @@ impl Reader<'_, '_> {
             .filter(|&child| child != name)
             .filter(|&child| self.tree.key(child).is_some_and(|key| !self.is_beside(&called, &key)))
             .collect();
+        if self.buries_arguments(&called, &others) {
+            let refused = RawArguments::Refused(Reason::Ambiguous, BURIED);
+            out.push(EnvelopeCall::new(called, call_id, refused, self.span_of(id)));
+            return Lookup::Yes;
+        }
         let bare = others.is_empty();
         let mut flat = String::from("{");
         for child in &others {
@@ -331,6 +340,23 @@ impl Reader<'_, '_> {
         let foreign = !is_argument("role") && !is_argument("type") && self.is_other_kind(id);
         out.push(EnvelopeCall { flat: !bare, bare, foreign, ..call });
         Lookup::Yes
+    }
+
+    /// Whether a member that the tool does not declare may hold all arguments under a key that is not theirs. Beside a member
+    /// that the tool declares, it is an argument like that one.
+    // Case: dialects/hermes_json/key-of-the-arguments-misspelt
+    fn buries_arguments(&self, tool: &str, members: &[usize]) -> bool {
+        let declares = |&member: &usize| (self.known.declares)(tool, &self.tree.key(member)?);
+        members.iter().all(|member| declares(member) == Some(false))
+            && members.iter().any(|&member| {
+                matches!(self.tree.nodes[member].kind, Kind::Object | Kind::Array)
+                    || self.encodes_object(member)
+            })
+    }
+
+    /// Whether a member is a string with an object in it.
+    fn encodes_object(&self, member: usize) -> bool {
+        self.tree.string(member).is_some_and(|text| text.trim_start().starts_with('{'))
     }
 
     /// Looks at the members beside the arguments of a call.
@@ -396,13 +422,12 @@ impl Reader<'_, '_> {
     /// Whether the member that should hold all arguments is one of them, because the tool declares it and it is not an
     /// object.
     fn holds_own_argument(&self, id: usize, tool: &str) -> bool {
-        ARGUMENT_KEYS.iter().find_map(|key| self.member(id, key).map(|child| (key, child))).is_some_and(
-            |(key, child)| {
-                let object = matches!(self.tree.nodes[child].kind, Kind::Object)
-                    || self.tree.string(child).is_some_and(|text| text.trim_start().starts_with('{'));
-                !object && self.is_argument(id, tool, key)
-            },
-        )
+        self.arguments_node(id).is_some_and(|child| {
+            let object = matches!(self.tree.nodes[child].kind, Kind::Object) || self.encodes_object(child);
+            let key = self.tree.key(child).unwrap_or_default();
+            let folded = !ARGUMENT_KEYS.contains(&&*key);
+            (!object || folded) && self.is_argument(id, tool, &key)
+        })
     }
 
     /// Reads `{"type": "NAME", "arguments": …}` and `{"NAME": {…}}`.
@@ -436,7 +461,10 @@ impl Reader<'_, '_> {
         let mut parts: Vec<(&str, usize)> = Vec::new();
         for child in self.tree.children(id) {
             let Some(key) = self.tree.key(child) else { continue };
-            let Some(key) = PARTS.iter().copied().flatten().find(|part| **part == key) else { continue };
+            let is_part = |part: &&&str| {
+                **part == key || ARGUMENT_KEYS.contains(part) && part.eq_ignore_ascii_case(&key)
+            };
+            let Some(key) = PARTS.iter().copied().flatten().find(is_part) else { continue };
             let is_same = |other: usize| self.tree.source(other) == self.tree.source(child);
             let is_tool = |node: usize| self.tree.string(node).is_some_and(|name| (self.known.named)(&name));
             let is_object = |node: usize| {
@@ -502,8 +530,19 @@ impl Reader<'_, '_> {
         span.start + self.base..span.end + self.base
     }
 
+    /// The member for the arguments. An object may be there in capital letters.
+    // Case: dialects/hermes_json/key-of-the-arguments-in-capitals
     fn arguments_node(&self, id: usize) -> Option<usize> {
-        ARGUMENT_KEYS.iter().find_map(|key| self.member(id, key))
+        let exact = ARGUMENT_KEYS.iter().find_map(|key| self.member(id, key));
+        let is_folded = |&child: &usize| {
+            let key = self.tree.key(child).unwrap_or_default();
+            (self.tree.nodes[child].kind == Kind::Object || self.encodes_object(child))
+                && ARGUMENT_KEYS.iter().any(|known| known.eq_ignore_ascii_case(&key))
+        };
+        exact.or_else(|| {
+            let is_object = self.tree.nodes[id].kind == Kind::Object;
+            is_object.then(|| self.tree.children(id).find(is_folded)).flatten()
+        })
     }
 
     /// The arguments under one of their keys.
