@@ -151,7 +151,7 @@ fn verdict(mender: &Mender, call: &RawCall, found: CallSite<'_>) -> (Verdict<'st
             || swallowed_call::begins_as_next_call(&text, &name, verdict.tool(), &|name| {
                 mender.tool_named(name)
             })
-            || swallowed_call::drops_next_call(&text, jsons(&verdict), call.dialect)
+            || swallowed_call::drops_next_call(&text, &jsons(&verdict), call.dialect)
         {
             return refused(Reason::Ambiguous, swallowed_call::SWALLOWED);
         }

@@ -43,7 +43,7 @@ pub(super) fn holds_next_call(
 // Case: dialects/mistral_name_args/call-inside-of-the-arguments
 pub(super) fn drops_next_call<'m>(
     source: &str,
-    mended: impl Iterator<Item = &'m str> + Clone,
+    mended: &(impl Iterator<Item = &'m str> + Clone),
     row: &Dialect,
 ) -> bool {
     opening_markers(row).iter().any(|marker| {
