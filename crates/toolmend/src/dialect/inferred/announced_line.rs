@@ -6,11 +6,13 @@ use super::{
 };
 use crate::dialect::block::{self, Block};
 use crate::dialect::input::{Input, Step};
+use crate::dialect::json_extent::{self, Extent};
 use crate::dialect::raw_call::{Ending, Field, RawArguments, RawCall, RawValue};
 use crate::dialect::table::{Recognition, headed_rows, recognised};
 use crate::dialect::{begun_again, envelope, gemma, plain_body, python, screen_action, token};
 use crate::syntax::spelled_out_field::is_spelled_out;
 use crate::text_parts::first_part;
+use crate::verdict::Reason;
 
 /// Words that announce a call.
 const PREFIXES: &[&str] = &["TOOL:", "CALL ", "CALL:", "Call:", "to=", "TOOL_CALL:"];
@@ -358,13 +360,38 @@ fn read_last_action(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> S
     if label.is_empty() && !input.done || INPUTS.iter().any(|word| half(word)) {
         return Step::More;
     }
-    let Some(word) = INPUTS.iter().find(|word| label.starts_with(**word)) else { return Step::No };
+    let Some(word) = INPUTS.iter().find(|word| label.starts_with(**word)) else {
+        return refuse_unlabelled_input(input, at, name, label_at);
+    };
     let body = input.skip_whitespace(label_at + word.len());
     match label_follows(input, body) {
         Step::Got(()) => read_empty_input(input, at, name, body, rules),
         Step::More => Step::More,
         Step::No => read_action_input(input, at, name, body, rules),
     }
+}
+
+/// Refuses an action whose input has lost its label, if the pattern goes on after it. The actions after it rest on it, so none of
+/// them runs alone.
+// Case: dialects/react/lost-label-before-another-action
+fn refuse_unlabelled_input(input: Input<'_>, at: usize, name: &str, body: usize) -> Step<Block> {
+    if input.byte(body) != Some(b'{') {
+        return Step::No;
+    }
+    let end = match json_extent::measure(input.text, body) {
+        Extent::Whole(end) => end,
+        Extent::Open if !input.done => return Step::More,
+        Extent::Open | Extent::Broken(_) => return Step::No,
+    };
+    let next = input.skip_whitespace(end);
+    if next >= input.text.len() {
+        return if input.done { Step::No } else { Step::More };
+    }
+    label_follows(input, next).map(|()| {
+        let refused =
+            RawArguments::Refused(Reason::Syntax, "the line before the input of the action is missing");
+        Block::one(action_call(name, at..end, refused, Ending::Complete))
+    })
 }
 
 /// Whether the next line of the pattern is where the input should be.
