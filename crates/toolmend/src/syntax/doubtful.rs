@@ -4,7 +4,7 @@
 //! slips knows no likely readings, but it misses none. This module puts the two side by side. Which of them fit the
 //! schema, and so which of them count, is decided by the pipeline.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::contested_reading::nests;
 use super::document::{PlainReading, rate_strict_value, read_plain};
@@ -130,29 +130,24 @@ fn objects_to_rest(text: &str, mended: &MendedText, context: &ReadContext<'_>) -
 
 /// Whether an object of this strict text has a key twice.
 pub(crate) fn has_duplicate_keys(text: &str) -> bool {
-    let tree = Tree::of_strict(text);
-    let objects = (0..tree.nodes.len()).filter(|&id| tree.nodes[id].kind == Kind::Object);
-    objects.into_iter().any(|id| {
-        let mut keys = HashSet::new();
-        tree.children(id).filter_map(|child| tree.key(child)).any(|key| !keys.insert(key))
-    })
+    has_key_twice(text, |_, _, _| true)
 }
 
 /// Whether an object of this strict text has a key twice, with values that are written differently.
 pub(crate) fn has_contradicting_keys(text: &str) -> bool {
+    has_key_twice(text, |tree, one, other| compact_json(tree.source(one)) != compact_json(tree.source(other)))
+}
+
+/// Whether an object of this strict text has a key twice, with two values that count.
+fn has_key_twice(text: &str, counts: impl Fn(&Tree<'_>, usize, usize) -> bool) -> bool {
     let tree = Tree::of_strict(text);
-    let differ =
-        |one: usize, other: usize| compact_json(tree.source(one)) != compact_json(tree.source(other));
-    for id in (0..tree.nodes.len()).filter(|&id| tree.nodes[id].kind == Kind::Object) {
+    (0..tree.nodes.len()).filter(|&id| tree.nodes[id].kind == Kind::Object).any(|id| {
         let mut known = HashMap::new();
-        for child in tree.children(id) {
+        tree.children(id).any(|child| {
             let before = tree.key(child).and_then(|key| known.insert(key, child));
-            if before.is_some_and(|before| differ(before, child)) {
-                return true;
-            }
-        }
-    }
-    false
+            before.is_some_and(|before| counts(&tree, before, child))
+        })
+    })
 }
 
 /// Whether a key of this strict text has brackets that do not pair up: it is a piece of structure.
