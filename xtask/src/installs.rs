@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 
 use crate::command::{TaskError, run_command, succeeds};
 use crate::files::write_file;
+use crate::needs;
 
 /// Installs these packages into a virtual environment and returns its interpreter.
 pub(crate) fn install_python_packages(
@@ -19,9 +20,7 @@ pub(crate) fn install_python_packages(
     if list.is_current() {
         return Ok(python);
     }
-    if !succeeds(Command::new("python3").arg("--version")) {
-        return Err(TaskError("`python3` is missing; install it to run this task".to_owned()));
-    }
+    needs::PYTHON.ensure()?;
     run_command(Command::new("python3").args(["-m", "venv"]).arg(&environment))?;
     run_command(Command::new(&python).args(["-m", "pip", "install", "--quiet"]).args(packages))?;
     list.write()?;
@@ -34,9 +33,7 @@ pub(crate) fn install_node_packages(folder: &Path, packages: &[&str]) -> Result<
     if list.is_current() {
         return Ok(());
     }
-    if !succeeds(Command::new("npm").arg("--version")) {
-        return Err(TaskError("`npm` is missing; install Node to run this task".to_owned()));
-    }
+    needs::NODE.ensure()?;
     write_file(&folder.join("package.json"), "{\"private\": true}\n")?;
     let mut install = Command::new("npm");
     install.args(["install", "--silent", "--no-audit", "--no-fund"]).args(packages).current_dir(folder);
@@ -71,15 +68,15 @@ impl InstalledList {
     }
 }
 
-/// Installs a Debian package if this process may.
-pub(crate) fn install_debian_package(package: &str) -> Result<(), TaskError> {
-    if !is_root() || !succeeds(Command::new("apt-get").arg("--version")) {
-        return Err(TaskError(format!(
-            "`{package}` is missing and this task cannot install it; run: sudo apt-get install {package}"
-        )));
-    }
+/// Whether this process may install packages of Debian.
+pub(crate) fn can_install_debian_packages() -> bool {
+    is_root() && succeeds(Command::new("apt-get").arg("--version"))
+}
+
+/// Installs these packages of Debian.
+pub(crate) fn install_debian_packages(packages: &[&str]) -> Result<(), TaskError> {
     let mut install = Command::new("apt-get");
-    install.args(["install", "--yes", "--no-install-recommends", package]);
+    install.args(["install", "--yes", "--no-install-recommends"]).args(packages);
     install.env("DEBIAN_FRONTEND", "noninteractive").stdout(Stdio::null());
     if run_command(&mut install).is_ok() {
         return Ok(());

@@ -18,6 +18,7 @@ mod installs;
 mod load;
 mod matrix;
 mod mutants;
+mod needs;
 mod packages;
 mod page;
 mod postgres;
@@ -38,7 +39,9 @@ const USAGE: &str = "\
 Usage: cargo xtask <COMMAND>
 
 Commands:
-  test                 format, lints, all tests and docs: everything that must pass before a commit
+  test [--list] [PART...]
+                       format, lints, all tests and docs: everything that must pass before a commit. Leaves out what this
+                       machine cannot run, except with CI=true. --list shows the parts and what they need
   tidy                 check module order, file sizes, cited cases, examples, hooks, paths and wording
   fuzz --seconds N     run every fuzz target for N seconds (needs a nightly toolchain)
   mutants [--minutes N] [--file GLOB] [--shard K/N]
@@ -71,7 +74,7 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let result = match args.as_slice() {
-        ["test"] => test::run(),
+        ["test", options @ ..] => test::Options::parse(options).and_then(|options| test::run(&options)),
         ["tidy"] => tidy::run(),
         ["fuzz", "--seconds", seconds] => match seconds.parse() {
             Ok(seconds) => fuzz::run(seconds),

@@ -1,13 +1,14 @@
 //! `cargo xtask page`: tests the page of the gateway in a real browser.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use crate::builds::build_toolmend;
 use crate::command::{TaskError, print_line, run_command, workspace_root};
 use crate::files::{cache_folder, create_folder};
-use crate::installs::{install_debian_package, install_node_packages};
+use crate::installs::install_node_packages;
+use crate::needs;
 use crate::servers::{free_port, start_gateway_with};
 
 const PACKAGES: &[&str] = &["playwright-core@1", "axe-core@4"];
@@ -36,15 +37,8 @@ pub(crate) fn run() -> Result<(), TaskError> {
     Ok(())
 }
 
-/// Returns Debian's Chromium, and installs it if it is missing.
+/// Returns the browser, and installs it if it is missing.
 fn find_browser() -> Result<PathBuf, TaskError> {
-    let path = Path::new("/usr/bin/chromium");
-    if !path.exists() {
-        install_debian_package("chromium")?;
-    }
-    if path.exists() {
-        Ok(path.to_owned())
-    } else {
-        Err(TaskError("Chromium is installed, but not as /usr/bin/chromium".to_owned()))
-    }
+    needs::CHROMIUM.ensure()?;
+    needs::find_browser().ok_or_else(|| TaskError("Chromium is missing".to_owned()))
 }

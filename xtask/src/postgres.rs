@@ -7,11 +7,9 @@ use std::time::Duration;
 
 use crate::command::{TaskError, cargo_command, run_command};
 use crate::files::create_folder;
-use crate::installs::{install_debian_package, is_root};
+use crate::installs::is_root;
+use crate::needs;
 use crate::servers::{Server, free_port};
-
-/// The folder in which Debian installs the programs of each version.
-const VERSIONS_FOLDER: &str = "/usr/lib/postgresql";
 
 /// Starts a server, runs the tests and stops the server.
 pub(crate) fn run() -> Result<(), TaskError> {
@@ -69,17 +67,8 @@ pub(crate) fn start_postgres() -> Result<Database, TaskError> {
 
 /// Returns the folder with the programs of the newest version, and installs them if they are missing.
 fn find_programs() -> Result<PathBuf, TaskError> {
-    if let Some(found) = find_newest_version() {
-        return Ok(found);
-    }
-    install_debian_package("postgresql")?;
-    find_newest_version()
-        .ok_or_else(|| TaskError(format!("PostgreSQL is installed, but not under {VERSIONS_FOLDER}")))
-}
-
-fn find_newest_version() -> Option<PathBuf> {
-    let versions = fs::read_dir(VERSIONS_FOLDER).ok()?.flatten().map(|entry| entry.path().join("bin"));
-    versions.filter(|bin| bin.join("initdb").exists() && bin.join("postgres").exists()).max()
+    needs::POSTGRES.ensure()?;
+    needs::find_postgres().ok_or_else(|| TaskError("PostgreSQL is missing".to_owned()))
 }
 
 /// Returns a command that runs as another user if this process is root, because the server refuses to run as root.

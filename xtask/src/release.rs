@@ -46,7 +46,7 @@ pub(crate) fn check() -> Result<(), TaskError> {
 }
 
 /// Packs every crate. Cargo refuses what the registry would refuse, and the list shows what is missing.
-fn check_crates() -> Result<(), TaskError> {
+pub(crate) fn check_crates() -> Result<(), TaskError> {
     for name in CRATES {
         let mut list = cargo_command(&["package", "--list", "--allow-dirty", "--package", name]);
         let output = capture_output("cargo package", &mut list)?;
@@ -72,7 +72,7 @@ fn check_crates() -> Result<(), TaskError> {
 }
 
 /// Checks the files that deploy the gateway.
-fn check_deployment() -> Result<(), TaskError> {
+pub(crate) fn check_deployment() -> Result<(), TaskError> {
     let (root, folder) = (workspace_root(), cache_folder("release")?);
     let python = install_python_packages(&folder, "checkers", CHECKERS)?;
     let program = |name: &str| {

@@ -1,0 +1,133 @@
+//! What tasks need besides the Rust toolchain: how to find it, and how to get it.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::command::{TaskError, cargo_command, succeeds};
+use crate::installs::{can_install_debian_packages, install_debian_packages};
+
+/// Something that a machine may lack.
+#[derive(Debug)]
+pub(crate) struct Need {
+    pub(crate) name: &'static str,
+    is_there: fn() -> bool,
+    /// The packages of Debian that contain it, if there are any.
+    debian_packages: &'static [&'static str],
+    /// What to do where this command cannot install it.
+    pub(crate) enable: &'static str,
+}
+
+pub(crate) static RUSTFMT: Need = Need {
+    name: "rustfmt",
+    is_there: || succeeds(&mut cargo_command(&["fmt", "--version"])),
+    debian_packages: &[],
+    enable: "rustup component add rustfmt",
+};
+
+pub(crate) static CLIPPY: Need = Need {
+    name: "clippy",
+    is_there: || succeeds(&mut cargo_command(&["clippy", "--version"])),
+    debian_packages: &[],
+    enable: "rustup component add clippy",
+};
+
+pub(crate) static LINUX: Need = Need {
+    name: "Linux",
+    is_there: || cfg!(target_os = "linux"),
+    debian_packages: &[],
+    enable: "run it on Linux, because it reads /proc",
+};
+
+pub(crate) static PYTHON: Need = Need {
+    name: "Python 3.11 or newer with venv and pip",
+    is_there: || {
+        let check = "import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))";
+        succeeds(Command::new("python3").args(["-c", check]))
+    },
+    debian_packages: &["python3", "python3-venv"],
+    enable: "install `python3` and its module `venv`; on Debian: sudo apt-get install python3 python3-venv",
+};
+
+pub(crate) static NODE: Need = Need {
+    name: "Node 20 or newer with npm",
+    is_there: || {
+        let check = "process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)";
+        succeeds(Command::new("node").args(["--eval", check]))
+            && succeeds(Command::new("npm").arg("--version"))
+    },
+    debian_packages: &["nodejs", "npm"],
+    enable: "install `node` and `npm`, for example from https://nodejs.org",
+};
+
+pub(crate) static POSTGRES: Need = Need {
+    name: "PostgreSQL",
+    is_there: || find_postgres().is_some(),
+    debian_packages: &["postgresql"],
+    enable: "on Debian: sudo apt-get install postgresql",
+};
+
+pub(crate) static CHROMIUM: Need = Need {
+    name: "Chromium",
+    is_there: || find_browser().is_some(),
+    debian_packages: &["chromium"],
+    enable: "install `chromium`; on Debian: sudo apt-get install chromium",
+};
+
+impl Need {
+    pub(crate) fn is_there(&self) -> bool {
+        (self.is_there)()
+    }
+
+    /// Whether this process may install it.
+    pub(crate) fn is_installable(&self) -> bool {
+        !self.debian_packages.is_empty() && can_install_debian_packages()
+    }
+
+    /// Installs it if it is missing and this process may.
+    pub(crate) fn ensure(&self) -> Result<(), TaskError> {
+        if self.is_there() {
+            return Ok(());
+        }
+        let Need { name, enable, .. } = self;
+        if !self.is_installable() {
+            return Err(TaskError(format!("{name} is missing; {enable}")));
+        }
+        install_debian_packages(self.debian_packages)?;
+        if self.is_there() {
+            Ok(())
+        } else {
+            let packages = self.debian_packages.join(" ");
+            Err(TaskError(format!(
+                "{name} is missing, and the package of Debian is not it ({packages}); {enable}"
+            )))
+        }
+    }
+}
+
+/// Returns the folder with the programs of the newest PostgreSQL. Debian keeps them away from `PATH`.
+pub(crate) fn find_postgres() -> Option<PathBuf> {
+    let installed = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let folders = installed.map(|entry| entry.path().join("bin"));
+    let newest = folders.filter(|folder| has_postgres(folder)).max();
+    let on_path = || Some(find_program("initdb")?.parent()?.to_owned());
+    newest.or_else(|| on_path().filter(|folder| has_postgres(folder)))
+}
+
+fn has_postgres(folder: &Path) -> bool {
+    ["initdb", "postgres"].iter().all(|name| folder.join(name).exists())
+}
+
+/// Returns the browser that runs the dashboard.
+pub(crate) fn find_browser() -> Option<PathBuf> {
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    names.into_iter().find_map(find_program)
+}
+
+/// Returns the program with this name from `PATH`.
+pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
+    let file = format!("{name}{}", env::consts::EXE_SUFFIX);
+    let folders = env::var_os("PATH")?;
+    env::split_paths(&folders).map(|folder| folder.join(&file)).find(|path| path.is_file())
+}
