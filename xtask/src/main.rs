@@ -66,7 +66,11 @@ Commands:
                        clean generated files (jsonl, parquet, chat): speed, memory, killed and resumed runs
   cluster              compare Spark, Ray, DuckDB and Polars with the command, row by row
   postgres             test the journal on a real PostgreSQL
-  release --check      pack every crate, and check the files that deploy the gateway
+  release --check      pack every crate, check dependencies, versions and the files that deploy the gateway, and build and
+                       start a static binary
+  binary [--quick | --target TRIPLE]
+                       build the command as it is released, check that it needs no libraries, and pack it with manual pages
+                       and completions. --quick only checks, with few features
   timings              measure how long it takes to build what people build, from nothing
   docs                 write the pages that are generated from the code";
 
@@ -103,6 +107,9 @@ fn main() -> ExitCode {
         ["cluster"] => cluster::run(),
         ["postgres"] => postgres::run(),
         ["release", "--check"] => release::check(),
+        ["binary", options @ ..] => {
+            release::binary::Options::parse(options).and_then(|options| release::binary::build(&options))
+        }
         ["timings"] => timings::run(),
         ["docs"] => docs::run(),
         ["help" | "--help" | "-h"] => {

@@ -50,6 +50,13 @@ pub(crate) static PYTHON: Need = Need {
     enable: "install `python3` and its module `venv`; on Debian: sudo apt-get install python3 python3-venv",
 };
 
+pub(crate) static CURL: Need = Need {
+    name: "curl",
+    is_there: || succeeds(Command::new("curl").arg("--version")),
+    debian_packages: &["curl"],
+    enable: "on Debian: sudo apt-get install curl",
+};
+
 pub(crate) static NODE: Need = Need {
     name: "Node 20 or newer with npm",
     is_there: || {

@@ -1,7 +1,7 @@
 //! The parts of `cargo xtask test`, the quick ones first.
 
 use crate::command::{TaskError, cargo_command, run_command};
-use crate::needs::{CHROMIUM, CLIPPY, LINUX, NODE, Need, POSTGRES, PYTHON, RUSTFMT};
+use crate::needs::{CHROMIUM, CLIPPY, CURL, LINUX, NODE, Need, POSTGRES, PYTHON, RUSTFMT};
 use crate::{clients, packages, page, postgres, release, siege, tidy};
 
 /// A part of the tests.
@@ -25,8 +25,18 @@ pub(super) const PARTS: &[Part] = &[
     Part { name: "postgres", about: "the journal on PostgreSQL", needs: &[&POSTGRES], run: postgres::run },
     Part { name: "page", about: "the dashboard in a browser", needs: &[&NODE, &CHROMIUM], run: page::run },
     Part { name: "packages", about: "Python and Node", needs: &[&PYTHON, &NODE], run: packages::run },
-    Part { name: "crates", about: "every crate packs", needs: &[], run: release::check_crates },
-    Part { name: "deploy", about: "files for deployment", needs: &[&PYTHON], run: release::check_deployment },
+    Part {
+        name: "crates",
+        about: "every crate packs; licences and duplicates",
+        needs: &[],
+        run: release::check_crates,
+    },
+    Part {
+        name: "deploy",
+        about: "files for deployment; spelling",
+        needs: &[&PYTHON, &CURL],
+        run: release::check_deployment,
+    },
     Part { name: "frameworks", about: "examples with frameworks of Rust", needs: &[], run: test_frameworks },
     Part { name: "docs", about: "the documentation builds", needs: &[], run: build_docs },
 ];

