@@ -16,6 +16,7 @@ mod files;
 mod fuzz;
 mod installs;
 mod load;
+mod markdown;
 mod matrix;
 mod mutants;
 mod needs;
@@ -27,6 +28,7 @@ mod release;
 mod scale;
 mod servers;
 mod siege;
+mod site;
 mod test;
 mod tidy;
 mod timings;
@@ -72,7 +74,8 @@ Commands:
                        build the command as it is released, check that it needs no libraries, and pack it with manual pages
                        and completions. --quick only checks, with few features
   timings              measure how long it takes to build what people build, from nothing
-  docs                 write the pages that are generated from the code";
+  docs                 write the pages that are generated from the code
+  site                 build the documentation as a site, and check its links";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -112,6 +115,7 @@ fn main() -> ExitCode {
         }
         ["timings"] => timings::run(),
         ["docs"] => docs::run(),
+        ["site"] => site::run(),
         ["help" | "--help" | "-h"] => {
             print_line(USAGE);
             return ExitCode::SUCCESS;

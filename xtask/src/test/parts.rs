@@ -2,7 +2,7 @@
 
 use crate::command::{TaskError, cargo_command, run_command};
 use crate::needs::{CHROMIUM, CLIPPY, CURL, LINUX, NODE, Need, POSTGRES, PYTHON, RUSTFMT};
-use crate::{clients, packages, page, postgres, release, siege, tidy};
+use crate::{clients, packages, page, postgres, release, siege, site, tidy};
 
 /// A part of the tests.
 #[derive(Debug)]
@@ -37,6 +37,7 @@ pub(super) const PARTS: &[Part] = &[
         needs: &[&PYTHON, &CURL],
         run: release::check_deployment,
     },
+    Part { name: "site", about: "the site builds; its links", needs: &[&PYTHON], run: site::run },
     Part { name: "frameworks", about: "examples with frameworks of Rust", needs: &[], run: test_frameworks },
     Part { name: "docs", about: "the documentation builds", needs: &[], run: build_docs },
 ];

@@ -5,6 +5,7 @@
 mod cases;
 mod examples;
 mod hooks;
+mod links;
 mod manifests;
 mod modules;
 mod order;
@@ -18,6 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
+pub(crate) use self::links::resolve as resolve_link;
 use self::modules::{Sources, find_uses};
 use self::sizes::FileSizes;
 
@@ -39,6 +41,7 @@ pub(crate) fn run() -> Result<(), TaskError> {
     problems.extend(cases::check_cases(&tree));
     problems.extend(examples::check_examples(&tree));
     problems.extend(hooks::check_hooks(&tree));
+    problems.extend(links::check_links(&tree));
     problems.extend(manifests::check_manifests(&tree));
     problems.extend(paths::check_paths(&tree));
     problems.extend(versions::check_versions(&tree));
