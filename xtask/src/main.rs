@@ -70,6 +70,8 @@ Commands:
   postgres             test the journal on a real PostgreSQL
   release --check      pack every crate, check dependencies, versions and the files that deploy the gateway, and build and
                        start a static binary
+  release --version X.Y.Z
+                       write the version wherever it is, and begin its section in CHANGELOG.md
   binary [--quick | --target TRIPLE]
                        build the command as it is released, check that it needs no libraries, and pack it with manual pages
                        and completions. --quick only checks, with few features
@@ -110,6 +112,7 @@ fn main() -> ExitCode {
         ["cluster"] => cluster::run(),
         ["postgres"] => postgres::run(),
         ["release", "--check"] => release::check(),
+        ["release", "--version", version] => release::version::set(version),
         ["binary", options @ ..] => {
             release::binary::Options::parse(options).and_then(|options| release::binary::build(&options))
         }

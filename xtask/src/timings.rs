@@ -1,12 +1,16 @@
-//! `cargo xtask timings`: how much processor time it takes to build what people build, from nothing.
+//! `cargo xtask timings`: how much processor time it takes to build what people build, from nothing, and how long installing takes.
 //!
-//! Downloads are not counted. Processor time says more than a clock on a machine that does other things too, but both are printed.
+//! Downloads are not counted. Processor time says more than a clock on a machine that does other things too, but both are printed, as
+//! the rows of the table in CONTRIBUTING.md.
 
 use std::fs;
+use std::path::Path;
+use std::process::Command;
 use std::time::Instant;
 
-use crate::command::{TaskError, cargo_command, print_line, run_command};
-use crate::files::{cache_folder, read_file};
+use crate::command::{TaskError, cargo_command, print_line, run_command, workspace_root};
+use crate::files::{cache_folder, list_files, read_file};
+use crate::installs::install_python_packages;
 
 /// How many units of processor time the kernel counts in a second.
 const TICKS_PER_SECOND: f64 = 100.0;
@@ -20,38 +24,69 @@ struct Build {
 
 const BUILDS: &[Build] = &[
     Build {
-        name: "the first command of README.md: `fix`, `call`, `batch`",
+        name: "the first command of the README: `fix`, `call`, `batch`",
         args: &["build", "--release", "--package", "toolmend-cli"],
         max_minutes: 3.5,
     },
     Build {
-        name: "with `serve`",
+        name: "the same with `serve`",
         args: &["build", "--release", "--package", "toolmend-cli", "--features", "serve"],
         max_minutes: 6.0,
     },
 ];
 
-/// Prints a line for each build. A build that takes too long is an error.
+/// The most seconds that installing a package may take.
+const MAX_INSTALL_SECONDS: f64 = 10.0;
+
+/// Prints a row for each build. What takes too long is an error.
 pub(crate) fn run() -> Result<(), TaskError> {
     run_command(&mut cargo_command(&["fetch", "--locked", "--quiet"]))?;
     let folder = cache_folder("timings")?;
+    let mut rows = Vec::new();
     let mut missed = Vec::new();
     for build in BUILDS {
-        let _ = fs::remove_dir_all(&folder);
+        let target = folder.join("build");
+        let _ = fs::remove_dir_all(&target);
         let (started, before) = (Instant::now(), processor_seconds_of_children()?);
-        run_command(cargo_command(build.args).arg("--quiet").env("CARGO_TARGET_DIR", &folder))?;
+        run_command(cargo_command(build.args).arg("--quiet").env("CARGO_TARGET_DIR", &target))?;
         let minutes = (processor_seconds_of_children()? - before) / 60.0;
         let clock = started.elapsed().as_secs_f64() / 60.0;
         let (name, max) = (build.name, build.max_minutes);
-        print_line(&format!(
-            "{name}: {minutes:.1} minutes of a processor (at most {max}), {clock:.1} by the clock"
-        ));
+        rows.push(format!("| {name} | {max} min | {minutes:.1} min | {clock:.1} min |"));
         if minutes > max {
             missed.push(format!("{name} takes {minutes:.1} minutes of a processor (at most {max})"));
         }
+        let _ = fs::remove_dir_all(&target);
     }
-    let _ = fs::remove_dir_all(&folder);
+    let (processor, clock) = time_wheel(&folder)?;
+    let name = "installing the built wheel";
+    rows.push(format!("| {name} | {MAX_INSTALL_SECONDS} s | {processor:.1} s | {clock:.1} s |"));
+    if clock > MAX_INSTALL_SECONDS {
+        missed.push(format!("{name} takes {clock:.1} seconds (at most {MAX_INSTALL_SECONDS})"));
+    }
+    print_line("| Build | At most | Processor | Clock |");
+    for row in &rows {
+        print_line(row);
+    }
     TaskError::from_missed(&missed)
+}
+
+/// Builds a wheel, and measures how long it takes to install it into a new environment.
+fn time_wheel(folder: &Path) -> Result<(f64, f64), TaskError> {
+    let builder = install_python_packages(folder, "maturin", &["maturin>=1.16,<2"])?;
+    let wheels = folder.join("wheels");
+    let _ = fs::remove_dir_all(&wheels);
+    let mut build = Command::new(&builder);
+    build.args(["-m", "maturin", "build", "--quiet", "--release", "--out"]).arg(&wheels);
+    run_command(build.current_dir(workspace_root()))?;
+    let environment = folder.join("installed");
+    let _ = fs::remove_dir_all(&environment);
+    run_command(Command::new("python3").args(["-m", "venv"]).arg(&environment))?;
+    let mut install = Command::new(environment.join("bin/python"));
+    install.args(["-m", "pip", "install", "--quiet", "--no-index"]).args(list_files(&wheels)?);
+    let (started, before) = (Instant::now(), processor_seconds_of_children()?);
+    run_command(&mut install)?;
+    Ok((processor_seconds_of_children()? - before, started.elapsed().as_secs_f64()))
 }
 
 /// The processor time of the processes that this one started and waited for, and of theirs.

@@ -6,6 +6,7 @@
 pub(crate) mod binary;
 mod installer;
 mod licences;
+pub(crate) mod version;
 
 use std::path::Path;
 use std::process::Command;
