@@ -78,7 +78,12 @@ fn find_versions<'t>(text: &'t str, before: &'t str) -> impl Iterator<Item = (us
     text.lines().enumerate().flat_map(move |(index, line)| {
         line.match_indices(before).filter_map(move |(at, _)| {
             let rest = &line[at + before.len()..];
-            let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+            let mut end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+            // Anything else after a hyphen is not part of the version, such as the variant of an image.
+            if ["-alpha", "-beta", "-rc"].iter().any(|stage| rest[end..].starts_with(stage)) {
+                let is_other = |c: char| !c.is_ascii_alphanumeric() && !"-.".contains(c);
+                end = rest.find(is_other).unwrap_or(rest.len());
+            }
             let found = rest[..end].trim_end_matches('.');
             // Without a point it is a port.
             found.contains('.').then_some((index + 1, found))
@@ -138,7 +143,7 @@ mod tests {
                 "{\n  \"name\": \"toolmend\",\n  \"version\": \"1.2.2\",\n  \"@toolmend/x\": \"1.2.1\"\n}",
             ),
             ("b/package.json", "{\n  \"name\": \"other\",\n  \"version\": \"1.2.2\"\n}"),
-            ("d.yaml", "image: x/toolmend:1.0.0"),
+            ("d.yaml", "image: x/toolmend:1.2.3-rc.1"),
             ("docs/a.md", "`toolmend = \"1.2\"`, `toolmend = \"1.1\"`, http://toolmend:4242"),
             ("pyproject.toml", "[project]\nversion = \"1.2.4\"\n"),
         ]);
@@ -156,7 +161,7 @@ mod tests {
                 "Dockerfile:1 1.95 1.94",
                 "a/package.json:3 1.2.3 1.2.2",
                 "a/package.json:4 1.2.3 1.2.1",
-                "d.yaml:1 1.2.3 1.0.0",
+                "d.yaml:1 1.2.3 1.2.3-rc.1",
                 "docs/a.md:1 1.2.3 1.1",
                 "CHANGELOG.md 1.2.3 neither it nor `Unreleased`",
                 "pyproject.toml:2 1.2.3 \"1.2.4\"",
