@@ -18,6 +18,7 @@ mod mcp;
 #[cfg(not(all(feature = "files", feature = "serve", feature = "template")))]
 mod missing;
 mod options;
+mod pretty;
 mod repairs;
 #[cfg(feature = "serve")]
 mod run;

@@ -9,7 +9,7 @@ use serde::de::{
     DeserializeOwned,
     value::{Error, StrDeserializer},
 };
-use toolmend::{Calls, CustomDialects, Finish, Limits, Policy, Preset, RepairKind};
+use toolmend::{Calls, CustomDialects, Finish, Limits, Policy, Preset, Reason, Refusal, RepairKind};
 #[cfg(feature = "template")]
 use toolmend_dialect_files::{learn_template, name_of_template};
 
@@ -51,6 +51,19 @@ impl PolicyArgs {
         let limits = Limits::new().max_bytes(self.max_bytes).max_depth(self.max_depth);
         Policy::preset(self.preset).with_kinds(&self.kinds.on, &self.kinds.off).limits(limits)
     }
+}
+
+/// The flags that raise limits, by what the library says about them.
+const LIMIT_FLAGS: &[(&str, &str)] =
+    &[("brackets are nested deeper than", "--max-depth"), ("bytes to repair", "--max-bytes")];
+
+/// Names the flag that raises the limit, if the refusal is about one.
+pub(crate) fn limit_hint(refusal: &Refusal) -> Option<String> {
+    if refusal.reason != Some(Reason::Limit) {
+        return None;
+    }
+    let flag = LIMIT_FLAGS.iter().find(|(message, _)| refusal.message.contains(message));
+    flag.map(|(_, flag)| format!("; raise it with {flag}"))
 }
 
 /// Single kinds of repairs that are allowed or forbidden.

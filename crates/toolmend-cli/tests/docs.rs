@@ -64,6 +64,41 @@ fn check_commands(page: &str, at_least: usize) {
 fn the_commands_of_the_pages_work() {
     check_commands("README.md", 3);
     check_commands("docs/coming-from.md", 15);
+    check_commands("docs/cookbook.md", 15);
+    check_commands("docs/index.md", 1);
+}
+
+/// The image, the service and the manifests start the gateway with flags and variables that it has.
+#[test]
+fn files_for_deployment_use_flags_that_exist() {
+    let output = Command::new(env!("CARGO_BIN_EXE_toolmend")).args(["serve", "--help"]).output().unwrap();
+    let help = String::from_utf8(output.stdout).unwrap();
+    let is_known = |word: &str| help.split(|c: char| !is_word(c)).any(|known| known == word);
+    for (path, at_least) in [
+        ("Dockerfile", 2),
+        ("compose.yaml", 2),
+        ("deploy/toolmend.service", 3),
+        ("deploy/kubernetes/deployment.yaml", 6),
+    ] {
+        let text = read_page(path);
+        let words = text.lines().flat_map(|line| {
+            let starts_gateway = line.contains("serve");
+            line.split(|c: char| !is_word(c)).filter(move |word| {
+                starts_gateway && word.starts_with("--")
+                    || word.starts_with("TOOLMEND_")
+                    || word.starts_with("OTEL_")
+            })
+        });
+        let words: Vec<&str> = words.collect();
+        assert!(words.len() >= at_least, "{path}: only {words:?} were found");
+        for word in words {
+            assert!(is_known(word), "{path}: `toolmend serve` has no {word}");
+        }
+    }
+}
+
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "-_".contains(c)
 }
 
 /// The rows of the tables with this header, as cells, and the name of the section that each is in.

@@ -33,6 +33,9 @@ pub(crate) struct CallArgs {
     /// Show on standard error how each part of the output was read.
     #[arg(long)]
     pub(crate) explain: bool,
+    /// Indent the arguments of calls. Only white space changes.
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) pretty: bool,
     /// `json` writes one line, with the fields of a batch answer.
     #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
     pub(crate) format: OutputFormat,

@@ -14,7 +14,8 @@ use toolmend_batch::protocol::Answer;
 pub(crate) use self::args::CallArgs;
 use crate::error::{CommandError, EXIT_FAILURE};
 use crate::input::Input;
-use crate::options::OutputFormat;
+use crate::options::{OutputFormat, limit_hint};
+use crate::pretty::indent_json;
 use crate::terminal::{BOLD, DIM, list_repair_kinds, print_message};
 
 const RUNS: Style = AnsiColor::Green.on_default().bold();
@@ -33,7 +34,7 @@ pub(crate) fn run(args: &CallArgs) -> Result<ExitCode, CommandError> {
         print_message(&format!("{}: {note}", input.name()));
     }
     match args.format {
-        OutputFormat::Text => write_text(&turn),
+        OutputFormat::Text => write_text(&turn, args.pretty),
         // Not through a stream that strips colours: escape sequences in the text are part of it.
         OutputFormat::Json => {
             io::stdout().lock().write_all(&Answer::to_file(&input.name(), &turn).into_line())
@@ -55,7 +56,7 @@ fn build_mender(args: &CallArgs) -> Result<Mender, CommandError> {
     builder.tools(&tools).build().map_err(|error| input.invalid(EXPECTED, &error))
 }
 
-fn write_text(turn: &Turn) -> io::Result<()> {
+fn write_text(turn: &Turn, is_pretty: bool) -> io::Result<()> {
     let mut out = anstream::stdout().lock();
     for (title, text) in [("reasoning", &turn.reasoning), ("content", &turn.content)] {
         if !text.trim().is_empty() {
@@ -66,17 +67,18 @@ fn write_text(turn: &Turn) -> io::Result<()> {
         }
     }
     for call in &turn.calls {
-        write_call(&mut out, call)?;
+        write_call(&mut out, call, is_pretty)?;
     }
     out.flush()
 }
 
-fn write_call(out: &mut impl Write, call: &Call) -> io::Result<()> {
+fn write_call(out: &mut impl Write, call: &Call, is_pretty: bool) -> io::Result<()> {
     let outcome = call.outcome();
     let (word, style) = if outcome.runs() { ("call", RUNS) } else { (outcome.name(), REFUSED) };
     write!(out, "{style}{word}{style:#} {BOLD}{}{BOLD:#}", call.name)?;
     if let Some(json) = call.arguments() {
-        write!(out, " {json}")?;
+        let shown = if is_pretty { indent_json(json) } else { json.to_owned() };
+        write!(out, " {shown}")?;
     }
     writeln!(out)?;
     writeln!(out, "  {DIM}{}, {}{DIM:#}", call.dialect, call.source.name())?;
@@ -85,7 +87,8 @@ fn write_call(out: &mut impl Write, call: &Call) -> io::Result<()> {
     }
     let Some(refusal) = call.verdict.refusal() else { return Ok(()) };
     if !refusal.message.is_empty() {
-        writeln!(out, "  {}", refusal.message)?;
+        let hint = limit_hint(refusal).unwrap_or_default();
+        writeln!(out, "  {}{hint}", refusal.message)?;
     }
     if let Some(partial) = &refusal.partial {
         writeln!(out, "  {DIM}complete: {partial}{DIM:#}")?;

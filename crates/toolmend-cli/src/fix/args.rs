@@ -19,6 +19,9 @@ pub(crate) struct FixArgs {
     /// Show each repair on standard error: its kind, its location and the source.
     #[arg(long)]
     pub(crate) explain: bool,
+    /// Indent the JSON that is written. Only white space changes.
+    #[arg(long, conflicts_with_all = ["check", "diff", "format", "in_place"])]
+    pub(crate) pretty: bool,
     /// Write a unified diff instead of the JSON.
     #[arg(long, conflicts_with = "format")]
     pub(crate) diff: bool,

@@ -15,7 +15,8 @@ pub(crate) use self::args::FixArgs;
 use crate::diff::print_diff;
 use crate::error::{CommandError, EXIT_FAILURE};
 use crate::input::Input;
-use crate::options::OutputFormat;
+use crate::options::{OutputFormat, limit_hint};
+use crate::pretty::indent_json;
 use crate::terminal::{list_repair_kinds, print_message};
 
 /// The exit code of `--check` if a text needs a repair.
@@ -106,6 +107,9 @@ fn write_answer(name: &str, text: &str, verdict: &Verdict<'_>, args: &FixArgs) -
             let fields = Encoding::new().value_field("value").input(text).encode(verdict);
             out.write_all(&Answer::to_file(name, &fields).into_line())?;
         }
+        (OutputFormat::Text, Some(json)) if args.pretty => {
+            out.write_all(with_final_newline(&indent_json(json), true).as_bytes())?;
+        }
         (OutputFormat::Text, Some(json)) if !args.check && !args.in_place => {
             out.write_all(with_final_newline(json, true).as_bytes())?;
         }
@@ -131,6 +135,7 @@ fn describe_refusal(verdict: &Verdict<'_>) -> String {
         if !refusal.message.is_empty() {
             parts.push(format!(": {}", refusal.message));
         }
+        parts.extend(limit_hint(refusal));
         parts.extend(refusal.readings.iter().map(|reading| format!("\n  one reading: {reading}")));
     }
     parts.concat()
