@@ -29,7 +29,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<ExitCode, CommandError> {
     let config = args.read_config().map_err(CommandError::serve)?;
     if args.print_config {
         let mut out = anstream::stdout().lock();
-        write!(out, "{}", config.to_toml()).map_err(CommandError::Write)?;
+        write!(out, "{}", config.to_explained_toml()).map_err(CommandError::Write)?;
         return Ok(ExitCode::SUCCESS);
     }
     start_log(args.log_format, "info");

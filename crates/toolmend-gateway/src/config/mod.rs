@@ -2,6 +2,7 @@
 //!
 //! This module reads, checks and writes settings. It never acts on them.
 
+mod explained;
 mod file;
 mod journal;
 mod keys;
@@ -200,18 +201,19 @@ pub struct Config {
     pub listen: SocketAddr,
     /// How many threads serve clients; 0 means one per core. Read only at the start.
     pub threads: usize,
-    /// What may be repaired.
+    /// What may be repaired: `off`, `strict`, `balanced` or `eager`.
     pub policy: Preset,
-    /// The weakest evidence that makes text of an answer a call.
+    /// The weakest evidence that makes text of an answer a call: `marked`, `named` or `nameless`.
     pub calls: Calls,
-    /// What happens to calls that cannot be mended.
+    /// What happens to calls that cannot be mended: `auto`, `feedback`, `reprompt` or `pass`.
     pub refusal: RefusalMode,
-    /// How a turn ends whose call was truncated, if `refusal` is `auto` and the client gives up at the token limit.
+    /// How a turn ends whose call was truncated, if `refusal` is `auto` and the client gives up at the token limit: `recover` or
+    /// `honest`.
     pub truncation: TruncationMode,
     /// How often the server is asked again, 0 to 5, if `refusal` is `reprompt`.
     #[serde(deserialize_with = "file::reprompts")]
     pub reprompts: u8,
-    /// When the arguments of calls are sent in streams.
+    /// When the arguments of calls are sent in streams: `held` or `live`.
     pub stream: StreamMode,
     /// Whether short sentences that prevent known mistakes are added to the descriptions of tools.
     pub contract_hints: bool,
@@ -324,6 +326,18 @@ impl Config {
     /// Writes the configuration as TOML, which parses to the same configuration. Keys are left out.
     pub fn to_toml(&self) -> String {
         file::write(self)
+    }
+
+    /// Writes the configuration as TOML, with an explanation of each setting, and with examples of sections that are not there.
+    ///
+    /// ```
+    /// use toolmend_gateway::Config;
+    /// let file = Config::default().to_explained_toml();
+    /// assert!(file.contains("# Where it listens. The default is loopback only.\nlisten = "));
+    /// assert_eq!(Config::from_toml(&file).unwrap(), Config::default());
+    /// ```
+    pub fn to_explained_toml(&self) -> String {
+        explained::explain(&self.to_toml())
     }
 
     /// Returns how often a server may be asked again for one request.

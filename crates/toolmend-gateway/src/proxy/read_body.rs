@@ -93,7 +93,8 @@ impl Proxy {
     ) -> Response<Body> {
         if error.is::<http_body_util::LengthLimitError>() {
             self.observer.metrics.count_limit(Limit::BodyBytes);
-            let message = format!("the request is longer than {} bytes", limits.body_bytes);
+            let message =
+                format!("the request is longer than {} bytes, see limits.body_bytes", limits.body_bytes);
             return error_response(protocol, StatusCode::PAYLOAD_TOO_LARGE, "request_too_large", &message);
         }
         bad_request(protocol, &format!("the request broke off: {error}"))
