@@ -57,7 +57,7 @@ Commands:
   packages             build the Python and Node packages and test them with real frameworks
   agents [--only AGENT] [--case CASE]
                        run real coding agents with a model that breaks its calls, directly and through the gateway, and
-                       check that none gets less far through it; writes docs/agents.md
+                       check that none gets less far through it; writes docs/agents.md, and keeps what earlier runs measured
   matrix               replay outputs of many model families over HTTP on every API surface
   real                 run a real model in a real llama.cpp server (downloads about 150 MB once)
   load N SECONDS       send N concurrent streams through the gateway and check every byte

@@ -268,6 +268,11 @@ pub(super) const AGENTS: &[Agent] = &[
 ];
 
 impl Agent {
+    /// Whether a gateway in front of a server that speaks only Chat Completions translates for it.
+    pub(super) fn is_translated(&self) -> bool {
+        self.surface != "Chat Completions"
+    }
+
     /// Installs it, or remembers why that is impossible.
     pub(super) fn prepare(&self) -> Result<(), TaskError> {
         let folder = cache_folder(&format!("agents/{}", self.id))?;

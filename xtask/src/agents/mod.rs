@@ -3,6 +3,7 @@
 
 mod agent;
 mod isolation;
+mod measured;
 mod report;
 mod run;
 
@@ -12,12 +13,16 @@ use std::time::Duration;
 
 use self::agent::{AGENTS, Agent, AgentServer};
 use self::isolation::{is_isolated, run_again_isolated};
-use self::report::{Case, Cell, Report};
+use self::measured::Route;
+use self::report::{Case, Report};
 use self::run::{Ending, Model, RunResult, run_agent};
 use crate::builds::build_toolmend;
-use crate::command::{TaskError, print_line, workspace_root};
-use crate::files::{cache_folder, write_file};
+use crate::command::{TaskError, workspace_root};
+use crate::files::cache_folder;
 use crate::servers::{Server, free_port, start_gateway_with};
+
+/// The case on which agents are started with `toolmend run`.
+const WRAPPED_CASE: &str = "html";
 
 /// What is run.
 #[derive(Debug, Default)]
@@ -41,10 +46,6 @@ impl Options {
             }
         }
         Ok(options)
-    }
-
-    fn is_everything(&self) -> bool {
-        self.only.is_none() && self.case.is_none()
     }
 
     fn select_agents(&self) -> Result<Vec<&'static Agent>, TaskError> {
@@ -72,7 +73,7 @@ fn choose<T>(
     Err(TaskError(format!("there is no {what} `{wanted}`; expected one of {}", known.join(", "))))
 }
 
-/// Prints a line for each agent and case, and writes the table if everything was run. A broken rule is an error.
+/// Prints a line for each run, and writes the tables. A broken rule is an error.
 pub(crate) fn run(options: &Options) -> Result<(), TaskError> {
     let agents = options.select_agents()?;
     let binary = build_toolmend(false)?;
@@ -96,16 +97,14 @@ pub(crate) fn run(options: &Options) -> Result<(), TaskError> {
         translated,
         binary,
     };
-    let cases = options.select_cases(Case::read_list(&matrix.model.get("/cases")?))?;
-    let mut report = Report::new(cases);
+    let cases = Case::read_list(&matrix.model.get("/cases")?);
+    let chosen: Vec<String> =
+        options.select_cases(cases.clone())?.into_iter().map(|case| case.name).collect();
+    let mut report = Report::new(cases)?;
     for agent in agents {
-        matrix.run_cases(agent, &mut report)?;
-        // A run that is stopped leaves what it has measured.
-        if options.is_everything() {
-            write_file(&workspace_root().join("docs/agents.md"), report.write_page())?;
-        }
+        matrix.run_cases(agent, &chosen, &mut report)?;
     }
-    print_line(&report.write_page());
+    report.save()?;
     report.check()
 }
 
@@ -122,8 +121,13 @@ struct Matrix {
 }
 
 impl Matrix {
-    /// Runs an agent on every case. An agent that cannot be run is reported with the reason.
-    fn run_cases(&self, agent: &'static Agent, report: &mut Report) -> Result<(), TaskError> {
+    /// Runs an agent on the chosen cases. An agent that cannot be run is reported with the reason.
+    fn run_cases(
+        &self,
+        agent: &'static Agent,
+        chosen: &[String],
+        report: &mut Report,
+    ) -> Result<(), TaskError> {
         let program = match agent.find_program() {
             Ok(program) => program,
             Err(TaskError(reason)) => {
@@ -144,27 +148,27 @@ impl Matrix {
             );
             return Ok(());
         }
-        if agent.can_be_wrapped {
+        if agent.can_be_wrapped && chosen.iter().any(|case| case == WRAPPED_CASE) {
             let upstream = format!("http://127.0.0.1:{}", self.model.port);
             let server = AgentServer::Wrapper(&self.binary, &upstream);
-            let folder = self.folder(agent, "html", "run");
-            let wrapped = run_agent(agent, &program, "html", &folder, self.model, server)?;
-            report.add_wrapped(agent, wrapped.ending);
+            let folder = self.folder(agent, WRAPPED_CASE, Route::Wrapped.name());
+            let wrapped = run_agent(agent, &program, WRAPPED_CASE, &folder, self.model, server)?;
+            report.add(agent, WRAPPED_CASE, Route::Wrapped, &wrapped);
+        }
+        let mut routes = vec![(Route::Direct, self.model.port), (Route::Gateway, self.native)];
+        if agent.is_translated() {
+            routes.push((Route::Translated, self.translated));
         }
         for case in report.cases.clone() {
-            if !agent.uses_calls && !case.concerns_text() {
+            if !chosen.contains(&case.name) || !case.concerns(agent) {
                 continue;
             }
-            let run = |route: &str, port| self.run_once(agent, &program, &case.name, route, port);
-            let direct = run("direct", self.model.port)?;
-            let gateway = run("gateway", self.native)?;
-            let translated = match agent.surface {
-                "Chat Completions" => None,
-                _ => Some(run("translated", self.translated)?),
-            };
-            let cell = Cell { agent, case: case.clone(), direct, gateway, translated };
-            print_line(&cell.describe());
-            report.add(cell);
+            for (route, port) in &routes {
+                let run = self.run_once(agent, &program, &case.name, route.name(), *port)?;
+                report.add(agent, &case.name, *route, &run);
+            }
+            // A run that is stopped leaves what it has measured.
+            report.save()?;
         }
         Ok(())
     }

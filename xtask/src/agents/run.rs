@@ -30,15 +30,39 @@ pub(super) enum Ending {
     Right,
 }
 
+/// Their names and signs.
+const ENDINGS: [(Ending, &str, &str); 5] = [
+    (Ending::Wrong, "wrong", "✗"),
+    (Ending::Hung, "hung", "∞"),
+    (Ending::Nothing, "nothing", "–"),
+    (Ending::Failed, "failed", "!"),
+    (Ending::Right, "right", "✓"),
+];
+
 impl Ending {
+    /// The name under which it is kept.
+    pub(super) fn name(self) -> &'static str {
+        ENDINGS[self as usize].1
+    }
+
     pub(super) fn symbol(self) -> &'static str {
-        match self {
-            Ending::Wrong => "✗",
-            Ending::Hung => "∞",
-            Ending::Nothing => "–",
-            Ending::Failed => "!",
-            Ending::Right => "✓",
-        }
+        ENDINGS[self as usize].2
+    }
+
+    pub(super) fn from_name(name: &str) -> Option<Ending> {
+        ENDINGS.iter().find(|row| row.1 == name).map(|row| row.0)
+    }
+
+    /// Whether a file was written.
+    pub(super) fn has_file(self) -> bool {
+        matches!(self, Ending::Wrong | Ending::Failed | Ending::Right)
+    }
+}
+
+#[test]
+fn every_ending_has_its_row() {
+    for (at, (ending, name, _)) in ENDINGS.into_iter().enumerate() {
+        assert_eq!((ending as usize, Ending::from_name(name)), (at, Some(ending)));
     }
 }
 
@@ -46,8 +70,6 @@ impl Ending {
 #[derive(Debug, Clone)]
 pub(super) struct RunResult {
     pub(super) ending: Ending,
-    /// The file that it wrote.
-    pub(super) written: Option<Vec<u8>>,
     /// How often it asked the model.
     pub(super) requests: String,
     pub(super) took: Duration,
@@ -116,7 +138,7 @@ pub(super) fn run_agent(
         (None, Some(_)) => Ending::Nothing,
     };
     let requests = model.get(&format!("/asked{}", file.display()))?;
-    Ok(RunResult { ending, written, requests, took })
+    Ok(RunResult { ending, requests, took })
 }
 
 /// Waits for the end of an agent. Kills it, and what it started, if it takes too long.
