@@ -65,6 +65,10 @@ const CLINE_SCRIPT: &str = r#"
 "$0" auth -p openai -k any -m "$1" -b "$OPENAI_BASE_URL" --data-dir "$HOME/cline" &&
 "$0" --data-dir "$HOME/cline" -P openai -m "$1" --json "$2""#;
 
+/// What keeps agents, and the libraries in them, from reporting to their vendors. Those that ignore it have settings of their own.
+const NO_TELEMETRY: [(&str, &str); 3] =
+    [("DO_NOT_TRACK", "1"), ("DISABLE_TELEMETRY", "1"), ("OTEL_SDK_DISABLED", "true")];
+
 /// The file that says why an agent is not installed.
 const PROBLEM: &str = "problem.txt";
 
@@ -98,11 +102,10 @@ pub(super) const AGENTS: &[Agent] = &[
                     format!("model_providers.toolmend.base_url=\"{root}/v1\""),
                     "model_providers.toolmend.wire_api=\"responses\"".to_owned(),
                     "model_providers.toolmend.env_key=\"OPENAI_API_KEY\"".to_owned(),
-                    "analytics.enabled=false".to_owned(),
-                    "check_for_update_on_startup=false".to_owned(),
                 ];
                 command.args(settings.iter().flat_map(|setting| ["-c", setting]));
             }
+            command.args(["-c", "analytics.enabled=false", "-c", "check_for_update_on_startup=false"]);
             let bypass = "--dangerously-bypass-approvals-and-sandbox";
             command.args(["exec", "--skip-git-repo-check", bypass, "--json", "-m", place.model]);
             command.arg(place.prompt);
@@ -219,7 +222,9 @@ pub(super) const AGENTS: &[Agent] = &[
         package: Package::Node("cline@3.0.65"),
         program: "node_modules/.bin/cline",
         configure: |command, place| {
-            command.env("CLINE_NO_AUTO_UPDATE", "1");
+            let settings = place.home.join("cline-settings.json");
+            write_file(&settings, "{\"telemetryOptOut\": true, \"autoUpdateEnabled\": false}")?;
+            command.env("CLINE_GLOBAL_SETTINGS_PATH", settings).env("CLINE_NO_AUTO_UPDATE", "1");
             let model = place.model;
             let AgentServer::Address(root) = place.server else {
                 let program = command.get_program().to_owned();
@@ -310,7 +315,7 @@ impl Agent {
             }
         };
         let settings = inner.get_envs().filter_map(|(name, value)| Some((name, value?)));
-        command.args(inner.get_args()).env_clear().envs(settings);
+        command.args(inner.get_args()).env_clear().envs(NO_TELEMETRY).envs(settings);
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("HOME", place.home).current_dir(place.project);
         if let AgentServer::Address(root) = place.server {
