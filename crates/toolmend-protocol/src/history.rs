@@ -31,7 +31,9 @@ pub trait HistoryMender {
     fn replace_id(&self, id: &str) -> Option<String>;
     /// Returns an assistant's text without the calls that leaked into it.
     fn strip_leaked_calls(&self, text: &str) -> Option<String>;
-    /// Returns notes about how the call with this id was mended.
+    /// Takes note of a call as it arrived, before its result is asked about.
+    fn see_call(&self, id: &str, name: &str, arguments: &dyn Fn() -> String);
+    /// Returns notes about how the call was mended that was seen last with this id.
     fn notes_for(&self, id: &str) -> Option<String>;
 }
 
@@ -46,6 +48,17 @@ pub(crate) struct ResultMembers {
 }
 
 impl dyn HistoryMender + '_ {
+    /// Takes note of a call whose arguments are text or an object.
+    pub(crate) fn see(&self, id: Option<&str>, name: &str, arguments: Option<ValueRef<'_>>) {
+        let read = || {
+            let text = arguments.and_then(ValueRef::text_with_escapes).map(Cow::into_owned);
+            text.unwrap_or_else(|| arguments.map_or("", ValueRef::raw).to_owned())
+        };
+        if let Some(id) = id {
+            self.see_call(id, name, &read);
+        }
+    }
+
     /// Mends arguments that travel as text.
     pub(crate) fn mend_text_arguments(&self, tool: &str, arguments: Option<ValueRef<'_>>) -> Option<String> {
         let Some(view) = arguments else { return Some("{}".to_owned()) };

@@ -3,6 +3,7 @@
 //! Each protocol walks through its own messages; this module decides about the calls, ids and texts in them.
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 
 use toolmend::{Finish, Source, TurnOptions};
 use toolmend_json::{ValueRef, array, quote};
@@ -20,6 +21,8 @@ struct HistoryRepair<'a> {
     tools: &'a CompiledTools,
     notes: &'a CallNotes,
     has_notes: bool,
+    /// The notes about calls that were seen, by their ids.
+    found_notes: RefCell<HashMap<String, String>>,
     /// The ids that the server accepts, if it has rejected others.
     ids: Option<IdForm>,
     /// Calls that were refused, as far as they were found.
@@ -58,8 +61,14 @@ pub(crate) fn mend_request(
         changes.push(("tools", Some(list)));
     }
     if config.repair_history {
-        let repair =
-            HistoryRepair { tools, notes, has_notes: !notes.is_empty(), ids, refusals: RefCell::default() };
+        let repair = HistoryRepair {
+            tools,
+            notes,
+            has_notes: !notes.is_empty(),
+            found_notes: RefCell::default(),
+            ids,
+            refusals: RefCell::default(),
+        };
         if let Some((member, mended)) = protocol.repair_history(root, &repair) {
             changes.push((member, Some(mended)));
         }
@@ -141,8 +150,20 @@ impl HistoryMender for HistoryRepair<'_> {
         turn.calls.iter().any(|call| call.source == Source::Explicit).then(|| turn.content.trim().to_owned())
     }
 
+    fn see_call(&self, id: &str, name: &str, arguments: &dyn Fn() -> String) {
+        if !self.has_notes || !self.notes.knows(id) {
+            return;
+        }
+        let mut found = self.found_notes.borrow_mut();
+        match self.notes.get(id, name, &arguments()) {
+            Some(notes) => found.insert(id.to_owned(), notes),
+            // Another call has had the same id before.
+            None => found.remove(id),
+        };
+    }
+
     fn notes_for(&self, id: &str) -> Option<String> {
-        self.has_notes.then(|| self.notes.get(id)).flatten()
+        self.found_notes.borrow().get(id).cloned()
     }
 }
 
@@ -167,6 +188,8 @@ impl HistoryMender for IdReplacement {
     fn strip_leaked_calls(&self, _text: &str) -> Option<String> {
         None
     }
+
+    fn see_call(&self, _id: &str, _name: &str, _arguments: &dyn Fn() -> String) {}
 
     fn notes_for(&self, _id: &str) -> Option<String> {
         None

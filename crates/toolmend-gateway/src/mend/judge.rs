@@ -9,6 +9,7 @@ use toolmend::{
 use toolmend_protocol::{CallExtras, ReadyCall, StopReason, new_id};
 
 use super::assembly::{PartialCall, is_json, is_object};
+use super::notes::NotedCall;
 use super::report::{CallRefusal, JudgedCall, ResponseReport};
 use super::stub::{
     EarlierRefusals, continue_as_stub, name_without_tool, write_stub, write_stub_for_unknown_tool,
@@ -249,14 +250,14 @@ impl CallJudge {
     }
 
     /// Reports a call that is left out because the request allows only one. `written` is what the model wrote, and `first` the
-    /// id of the call that runs.
+    /// call that runs.
     pub(crate) fn leave_out_call(
         &mut self,
         name: &str,
         id: &str,
         written: &str,
         finish: Finish,
-        first: &str,
+        first: &NotedCall,
     ) {
         let event = CallEvent {
             tool: name,
@@ -281,7 +282,7 @@ impl CallJudge {
         self.report.add_event(&event);
         let note = "Note: only the first call of the turn was run, because one call at a time is allowed. Send further calls one by one.";
         if !self.report.notes.iter().any(|(known, _)| known == first) {
-            self.report.notes.push((first.to_owned(), vec![note.to_owned()]));
+            self.report.notes.push((first.clone(), vec![note.to_owned()]));
         }
     }
 
@@ -354,12 +355,14 @@ impl CallJudge {
         }
         if let Some(refusal) = refusal {
             if let RefusalAnswer::Stub(stub) = &refusal.answer {
-                self.report.notes.push((stub.id.clone(), vec![refusal.feedback.clone()]));
+                let noted = NotedCall::new(&stub.id, &stub.name, &stub.arguments);
+                self.report.notes.push((noted, vec![refusal.feedback.clone()]));
             }
             return CallRuling::Refused(refusal);
         }
         if !verdict.notes().is_empty() {
-            self.report.notes.push((id.clone(), verdict.notes().to_vec()));
+            let noted = NotedCall::new(&id, &name, texts.first().copied().unwrap_or_default());
+            self.report.notes.push((noted, verdict.notes().to_vec()));
         }
         // If one call became several, the first takes its place.
         let (mut id, mut extras) = (Some(id), call.extras);
@@ -392,8 +395,9 @@ impl CallJudge {
             return None;
         };
         self.report.set_last_recovery(Recovery::Reprompt);
-        self.report.notes.retain(|(id, _)| *id != started.id);
-        self.report.notes.push((started.id.clone(), vec![feedback]));
+        self.report.notes.retain(|(call, _)| call.id != started.id);
+        let noted = NotedCall::new(&started.id, &started.name, &arguments);
+        self.report.notes.push((noted, vec![feedback]));
         Some(ReadyCall { arguments, ..started.clone() })
     }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use toolmend::{Outcome, Recovery, RepairKind};
 
+use super::notes::Note;
 use crate::http::headers::UNREAD;
 use crate::observe::{CallEvent, WIRE_FORM};
 
@@ -29,8 +30,8 @@ pub(crate) struct ResponseReport {
     pub(crate) reprompts: u8,
     /// How often that gave no answer.
     pub(crate) failed_reprompts: u8,
-    /// Notes for tool results, by the id of the call.
-    pub(crate) notes: Vec<(String, Vec<String>)>,
+    /// Notes for tool results.
+    pub(crate) notes: Vec<Note>,
 }
 
 /// A call of the turn, as the model is shown it if it is asked again.

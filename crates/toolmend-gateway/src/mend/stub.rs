@@ -112,6 +112,11 @@ pub(crate) fn name_without_tool(tool: &str, is_declared: impl Fn(&str) -> bool) 
     (name.len() <= MAX_NAME && !is_declared(&name)).then_some(name)
 }
 
+/// Returns a name as the model knows it.
+pub(crate) fn without_stub_name(name: &str) -> &str {
+    name.strip_suffix(NO_TOOL).unwrap_or(name)
+}
+
 /// Returns the tool that a call means which was sent under a name that no tool has.
 pub(crate) fn tool_of_name(name: &str, is_declared: impl Fn(&str) -> bool) -> Option<&str> {
     name.strip_suffix(NO_TOOL).filter(|tool| is_declared(tool) && !is_declared(name))

@@ -19,7 +19,9 @@ use crate::http::guarded_body::guard_body;
 use crate::http::headers::{WARNING, headers_for_protocol, is_stream};
 use crate::http::respond::{bad_gateway, bad_request, too_busy};
 use crate::mend::retry_message;
-use crate::translate::{ProtocolPair, StreamTranslator, TranslatedRequest, Translation, translate_request};
+use crate::translate::{
+    OwnConversations, ProtocolPair, StreamTranslator, TranslatedRequest, Translation, translate_request,
+};
 use crate::upstream::{Route, is_missing, probe_protocols};
 
 /// Answers a request: in its own protocol if the server speaks it, otherwise in one that it does speak.
@@ -103,11 +105,15 @@ async fn translate_and_send(
 ) -> Response<Body> {
     let chosen = parts.extensions.get::<ChosenRoute>().map(|chosen| chosen.index);
     let doc = proxy.repair_history(setup, pair.client, chosen, doc).await;
-    let max_conversations = setup.config.response_store;
-    let (route, conversations) = (Arc::clone(route), Arc::clone(&proxy.conversations));
+    let conversations = OwnConversations {
+        store: Arc::clone(&proxy.conversations),
+        max_entries: setup.config.response_store,
+        owner: proxy.conversations.owner_of(&parts.headers),
+    };
+    let route = Arc::clone(route);
     let length = doc.source().len();
     let translate = move || {
-        let store = (max_conversations > 0).then_some((&conversations, max_conversations));
+        let store = Some(&conversations).filter(|conversations| conversations.max_entries > 0);
         translate_request(pair, doc.root(), &route.profile, store)
     };
     match proxy.run_by_length(length, &setup.config.limits, translate).await {

@@ -25,7 +25,6 @@ mod stream;
 mod tests;
 mod tool_prompt;
 
-use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
@@ -36,7 +35,7 @@ use toolmend_protocol::{
 };
 
 pub(crate) use self::form::stream_to_whole;
-pub(crate) use self::store::ConversationStore;
+pub(crate) use self::store::{ConversationStore, OwnConversations};
 pub(crate) use self::stream::StreamTranslator;
 
 use self::names::ToolNames;
@@ -63,8 +62,7 @@ impl ProtocolPair {
 /// Where a conversation is kept for requests that continue it.
 #[derive(Debug, Clone)]
 struct KeptConversation {
-    store: Arc<ConversationStore>,
-    max_entries: usize,
+    store: OwnConversations,
     /// The conversation before the answer.
     messages: Vec<Message>,
 }
@@ -165,7 +163,7 @@ impl Translation {
 
     /// Keeps the conversation with its answer, for requests that continue it.
     fn keep_conversation(&self, answer: &Answer) {
-        let Some(KeptConversation { store, max_entries, messages }) = &self.conversation else { return };
+        let Some(KeptConversation { store, messages }) = &self.conversation else { return };
         let blocks = answer.parts.iter().map(|part| match part {
             AnswerPart::Text(text) => Block::Text(text.clone()),
             AnswerPart::Reasoning(text) => Block::Reasoning { text: text.clone(), seal: None },
@@ -179,7 +177,7 @@ impl Translation {
         });
         let turn = Message::new(Role::Assistant, blocks.collect());
         let messages = messages.iter().cloned().chain([turn]).collect();
-        store.keep(&answer.meta.id, messages, *max_entries);
+        store.keep(&answer.meta.id, messages);
     }
 }
 
@@ -202,19 +200,19 @@ pub(crate) struct TranslatedRequest {
     pub(crate) hidden_tools: Option<Bytes>,
 }
 
-/// Translates a request. `store` keeps conversations that can be continued, and how many.
+/// Translates a request. `store` keeps conversations that can be continued.
 pub(crate) fn translate_request(
     protocols: ProtocolPair,
     root: ValueRef<'_>,
     profile: &UpstreamProfile,
-    store: Option<(&Arc<ConversationStore>, usize)>,
+    store: Option<&OwnConversations>,
 ) -> Result<TranslatedRequest, Untranslatable> {
     let ProtocolPair { client_side, upstream_side, .. } = protocols;
     let store = store.filter(|_| client_side.continues_earlier_answers);
     let mut dropped = DroppedFields::default();
     let mut request = (client_side.decode_request)(root, &mut dropped)?;
     restore_ids(&mut request.messages);
-    if let Some((store, _)) = store
+    if let Some(store) = store
         && let Some(id) = request.previous_answer.take()
     {
         let before = store.get(&id).ok_or_else(|| {
@@ -227,11 +225,8 @@ pub(crate) fn translate_request(
         let kept = before.iter().filter(|message| message.role != Role::System).cloned();
         request.messages.splice(own..own, kept.collect::<Vec<_>>());
     }
-    let conversation = store.map(|(store, max_entries)| KeptConversation {
-        store: Arc::clone(store),
-        max_entries,
-        messages: request.messages.clone(),
-    });
+    let conversation =
+        store.map(|store| KeptConversation { store: store.clone(), messages: request.messages.clone() });
     let mut target = upstream_side.capabilities;
     if profile.is_vendor {
         target = target.for_vendor();

@@ -324,6 +324,18 @@ async fn the_model_is_shown_what_it_wrote_and_why_it_was_refused() {
 }
 
 #[tokio::test]
+async fn another_conversation_with_the_same_ids_gets_no_notes() {
+    let fixture = Fixture::new([]).await;
+    fixture.answer(Answer::text(&whole(&call("get_weather", UNREADABLE), "tool_calls")));
+    fixture.answer(Answer::text(&whole(&call("get_weather", r#"{"city":"Rome"}"#), "tool_calls")));
+    fixture.post(PATH, &[], &request(false, &weather(), &json!([]))).await;
+    // Some models count their calls from 0 in every conversation.
+    let other = request(false, &weather(), &conversation(r#"{"city":"Oslo"}"#, 1));
+    fixture.post(PATH, &[], &other).await;
+    assert_eq!(fixture.received()[1].body, other.as_bytes());
+}
+
+#[tokio::test]
 async fn the_fourth_equal_call_is_answered_in_words() {
     let answer = || Answer::text(&whole(&call("get_weather", UNREADABLE), "tool_calls"));
     let fixture = Fixture::new([answer()]).await;

@@ -19,6 +19,7 @@ use self::queue::{ItemQueue, PieceState};
 use self::text::{StartedCall, UndecidedText, is_call};
 use super::assembly::{CallAssembly, is_object};
 use super::judge::{CallJudge, CallRuling, Refusal, RefusalAnswer, finish_of};
+use super::notes::NotedCall;
 use super::text_scan::TextScan;
 use crate::config::RefusalMode;
 use crate::observe::MARKUP_REMOVED;
@@ -54,8 +55,8 @@ pub(crate) struct ChoiceMender<T> {
 struct TurnState {
     /// How many calls run.
     running_calls: usize,
-    /// The id of the first call that runs.
-    first_call: Option<String>,
+    /// The first call that runs, if the request allows only one.
+    first_call: Option<NotedCall>,
     /// Whether a call was refused, so that the turn ends in another way than the server said.
     has_refused: bool,
     /// Whether a call was truncated.
@@ -301,25 +302,24 @@ impl<T> ChoiceMender<T> {
     }
 
     /// Counts calls that run.
-    fn add_running_calls(&mut self, calls: &[ReadyCall]) {
+    fn add_running_calls(&mut self, calls: &[ReadyCall], judge: &CallJudge) {
         self.state.running_calls += calls.len();
-        if let (None, Some(first)) = (&self.state.first_call, calls.first()) {
-            self.state.first_call = Some(first.id.clone());
+        if judge.rules.allows_one_call && self.state.first_call.is_none() {
+            let noted = |call: &ReadyCall| NotedCall::new(&call.id, &call.name, &call.arguments);
+            self.state.first_call = calls.first().map(noted);
         }
     }
 
     /// Reports a call that does not run because the request allows only one, if that is so.
     fn leave_out_call(&self, name: &str, id: &str, written: &str, judge: &mut CallJudge) -> bool {
-        let Some(first) = self.state.first_call.as_ref().filter(|_| judge.rules.allows_one_call) else {
-            return false;
-        };
+        let Some(first) = &self.state.first_call else { return false };
         judge.leave_out_call(name, id, written, self.state.finish, first);
         true
     }
 
     /// Counts a stub, which the client takes for a call that runs.
-    fn add_stub(&mut self, stub: &ReadyCall, truncated: bool) {
-        self.add_running_calls(std::slice::from_ref(stub));
+    fn add_stub(&mut self, stub: &ReadyCall, truncated: bool, judge: &CallJudge) {
+        self.add_running_calls(std::slice::from_ref(stub), judge);
         self.state.has_refused = true;
         self.state.truncated |= truncated;
         self.state.has_truncated_stub |= truncated;

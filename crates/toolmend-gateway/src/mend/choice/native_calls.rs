@@ -98,7 +98,7 @@ impl<T> ChoiceMender<T> {
         let is_alone = at + 1 == self.assembly.calls.len()
             && self.assembly.calls[..at].iter().all(|call| call.judged)
             && self.call_pieces.is_empty()
-            && !(judge.rules.allows_one_call && self.state.first_call.is_some());
+            && self.state.first_call.is_none();
         let is_certain = call.exact && self.state.calls_unchanged && judge.rules.is_declared(&call.name);
         if !is_alone || !is_certain {
             return false;
@@ -139,7 +139,7 @@ impl<T> ChoiceMender<T> {
             CallRuling::Runs { unchanged: true, calls }
                 if was_started && !form_is_wrong && self.state.calls_unchanged =>
             {
-                self.add_running_calls(&calls);
+                self.add_running_calls(&calls, judge);
                 self.live_call = None;
                 self.queue.keep_pieces(positions);
                 return;
@@ -165,7 +165,7 @@ impl<T> ChoiceMender<T> {
                 };
                 let before = calls.len();
                 calls.retain(|call| !is_leaked(call));
-                self.add_running_calls(&calls);
+                self.add_running_calls(&calls, judge);
                 let is_complete = before == calls.len();
                 if unchanged && !form_is_wrong && self.state.calls_unchanged && is_complete {
                     self.queue.keep_pieces(positions);
@@ -182,7 +182,7 @@ impl<T> ChoiceMender<T> {
                     return;
                 }
                 RefusalAnswer::AsWritten(call) => {
-                    self.add_running_calls(std::slice::from_ref(&call));
+                    self.add_running_calls(std::slice::from_ref(&call), judge);
                     if !form_is_wrong && self.state.calls_unchanged {
                         self.queue.keep_pieces(positions);
                         return;
@@ -191,7 +191,7 @@ impl<T> ChoiceMender<T> {
                     vec![OutgoingPart::Call(call)]
                 }
                 RefusalAnswer::Stub(call) => {
-                    self.add_stub(&call, refusal.truncated);
+                    self.add_stub(&call, refusal.truncated, judge);
                     vec![OutgoingPart::Call(call)]
                 }
                 RefusalAnswer::Feedback => {
@@ -219,7 +219,7 @@ impl<T> ChoiceMender<T> {
         self.state.calls_unchanged = false;
         let (calls, rest) =
             if let Some(completed) = complete_started_call(&ruling, &live.id, &live.name, sent) {
-                self.add_running_calls(&completed.0);
+                self.add_running_calls(&completed.0, judge);
                 completed
             } else {
                 let (feedback, truncated) = feedback_on(ruling);
@@ -228,7 +228,7 @@ impl<T> ChoiceMender<T> {
                     self.state.running_calls += 1;
                     return;
                 };
-                self.add_stub(&stub, truncated);
+                self.add_stub(&stub, truncated, judge);
                 let rest = stub.arguments[sent.len()..].to_owned();
                 (vec![stub], rest)
             };

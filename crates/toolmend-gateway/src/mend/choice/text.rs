@@ -165,7 +165,7 @@ impl<T> ChoiceMender<T> {
         }
         match ruling {
             CallRuling::Runs { calls, .. } => {
-                self.add_running_calls(&calls);
+                self.add_running_calls(&calls, judge);
                 self.state.calls_unchanged = false;
                 self.leaked_calls.extend(calls.iter().cloned());
                 calls.into_iter().map(OutgoingPart::Call).collect()
@@ -176,7 +176,7 @@ impl<T> ChoiceMender<T> {
                     vec![OutgoingPart::Text(call.raw.clone())]
                 }
                 RefusalAnswer::Stub(call) | RefusalAnswer::AsWritten(call) => {
-                    self.add_stub(&call, refusal.truncated);
+                    self.add_stub(&call, refusal.truncated, judge);
                     self.state.calls_unchanged = false;
                     vec![OutgoingPart::Call(call)]
                 }
@@ -199,7 +199,7 @@ impl<T> ChoiceMender<T> {
     ) -> Vec<OutgoingPart> {
         let completed = complete_started_call(&ruling, &started.id, &started.name, &started.arguments);
         if let Some((calls, rest)) = completed {
-            self.add_running_calls(&calls);
+            self.add_running_calls(&calls, judge);
             self.leaked_calls.extend(calls.iter().cloned());
             return end_started_call(calls, rest);
         }
@@ -208,7 +208,7 @@ impl<T> ChoiceMender<T> {
             self.state.running_calls += 1;
             return Vec::new();
         };
-        self.add_stub(&stub, truncated);
+        self.add_stub(&stub, truncated, judge);
         let rest = stub.arguments[started.arguments.len()..].to_owned();
         vec![OutgoingPart::CallEnd(stub, rest)]
     }

@@ -71,6 +71,7 @@ fn mend_call(call: ValueRef<'_>, repair: &dyn HistoryMender) -> Option<String> {
     let function = call.get_non_null("function").filter(|function| function.is_object())?;
     let mut changes = Vec::new();
     let name = function.get_lossy_text("name").unwrap_or_default();
+    repair.see(call.get_lossy_text("id").as_deref(), &name, function.get("arguments"));
     let arguments = repair.mend_text_arguments(&name, function.get("arguments"));
     let arguments = arguments.map(|arguments| ("arguments", Some(quote(&arguments))));
     let name = repair.restore_name(&name).map(|name| ("name", Some(quote(&name))));

@@ -68,6 +68,7 @@ fn missing_result(id: &str) -> String {
 fn mend_call(block: ValueRef<'_>, repair: &dyn HistoryMender) -> Option<String> {
     let name = block.get_lossy_text("name").unwrap_or_default();
     let mut changes = Vec::new();
+    repair.see(block.get_lossy_text("id").as_deref(), &name, block.get("input"));
     let mended = repair.mend_object_arguments(&name, block.get("input"));
     if mended.is_some() {
         changes.push(("input", mended));

@@ -57,6 +57,7 @@ fn call_id_of(item: &ValueRef<'_>) -> String {
 fn mend_call(item: ValueRef<'_>, repair: &dyn HistoryMender) -> Option<String> {
     let name = item.get_lossy_text("name").unwrap_or_default();
     let mut changes = Vec::new();
+    repair.see(item.get_lossy_text("call_id").as_deref(), &name, item.get("arguments"));
     let arguments = repair.mend_text_arguments(&name, item.get("arguments"));
     if let Some(arguments) = arguments {
         changes.push(("arguments", Some(quote(&arguments))));
