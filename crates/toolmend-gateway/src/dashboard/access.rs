@@ -1,6 +1,7 @@
 //! Who may read and who may change something.
 //!
-//! Without an admin key, only this machine may read, and nothing can be changed. With a key, whoever has it may do both from
+//! Without an admin key, only this machine may read, and nothing can be changed. What a proxy on this machine forwards comes from
+//! elsewhere. With a key, whoever has it may do both from
 //! anywhere. A browser that sent the key once gets a cookie, because event streams cannot send other headers.
 
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -13,13 +14,13 @@ use serde_json::json;
 
 use super::Dashboard;
 use crate::config::Secret;
-use crate::http::origin::{OverTls, is_this_machine};
+use crate::http::connection_claim::ConnectionClaim;
+use crate::http::headers::SESSION_COOKIE;
+use crate::http::origin::{OverTls, is_this_machine, was_forwarded};
 use crate::http::{Body, auth, respond};
 
 /// How long a session lasts, in seconds.
 const SESSION_SECONDS: u64 = 12 * 3600;
-/// The name of the cookie.
-const COOKIE_NAME: &str = "toolmend_session";
 /// A header that only pages of the same origin can set, so that other pages cannot make a browser change something.
 const SAME_ORIGIN: HeaderName = HeaderName::from_static("x-toolmend-page");
 
@@ -41,16 +42,17 @@ impl Dashboard {
         {
             return Access::Change;
         }
-        if self.is_local && names_this_machine(headers) { Access::Read } else { Access::None }
+        let is_from_here = self.is_local && names_this_machine(headers) && !was_forwarded(headers);
+        if is_from_here { Access::Read } else { Access::None }
     }
 
     /// Slows down requests that carry a wrong admin key.
-    pub(super) async fn slow_down_guesses(&self, headers: &HeaderMap) {
+    pub(super) async fn slow_down_guesses(&self, headers: &HeaderMap, claim: Option<&ConnectionClaim>) {
         let key = self.proxy.setup.load().config.admin_key.clone();
         let guesses = headers.contains_key(AUTHORIZATION) || headers.contains_key("x-api-key");
         if guesses && key.is_some_and(|key| !auth::has_valid_key(headers, std::slice::from_ref(&key))) {
             self.proxy.observer.metrics.count_wrong_key();
-            self.proxy.key_guesses.slow_down().await;
+            self.proxy.key_guesses.slow_down(claim).await;
         }
     }
 
@@ -85,7 +87,7 @@ fn names_this_machine(headers: &HeaderMap) -> bool {
 fn has_session(headers: &HeaderMap, key: &Secret) -> bool {
     let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     cookies.flat_map(|value| value.split(';')).any(|cookie| {
-        let Some((COOKIE_NAME, value)) = cookie.trim().split_once('=') else { return false };
+        let Some((SESSION_COOKIE, value)) = cookie.trim().split_once('=') else { return false };
         let Some((until, signature)) = value.split_once('.') else { return false };
         let is_current = until.parse::<u64>().is_ok_and(|until| until > unix_seconds());
         is_current
@@ -125,6 +127,7 @@ impl Dashboard {
     /// Checks the key and returns a cookie.
     pub(super) async fn open_session(&self, request: Request<Body>) -> Response<Body> {
         let is_secure = is_secure(&request);
+        let claim = request.extensions().get::<ConnectionClaim>().cloned();
         let body = Limited::new(request.into_body(), 4096).collect().await;
         let body = body.map(http_body_util::Collected::to_bytes).unwrap_or_default();
         let given: serde_json::Value = serde_json::from_slice(&body).unwrap_or_default();
@@ -132,7 +135,7 @@ impl Dashboard {
         let key = self.proxy.setup.load().config.admin_key.clone();
         let Some(key) = key.filter(|key| auth::equals_key(given.as_bytes(), key.reveal().as_bytes())) else {
             self.proxy.observer.metrics.count_wrong_key();
-            self.proxy.key_guesses.slow_down().await;
+            self.proxy.key_guesses.slow_down(claim.as_ref()).await;
             let error = json!({"error": "this is not the admin key"});
             return respond::json_response(StatusCode::UNAUTHORIZED, error.to_string());
         };
@@ -158,7 +161,7 @@ fn set_cookie(value: &str, seconds: u64, is_secure: bool) -> Response<Body> {
     let mut response = respond::json_response(StatusCode::OK, "{}".to_owned());
     let secure = if is_secure { "; Secure" } else { "" };
     let cookie = format!(
-        "{COOKIE_NAME}={value}; Path=/toolmend; HttpOnly; SameSite=Strict; Max-Age={seconds}{secure}"
+        "{SESSION_COOKIE}={value}; Path=/toolmend; HttpOnly; SameSite=Strict; Max-Age={seconds}{secure}"
     );
     if let Ok(cookie) = cookie.parse() {
         response.headers_mut().insert(SET_COOKIE, cookie);
@@ -181,12 +184,12 @@ mod tests {
         let cookie = |until: u64, key: &Secret| {
             let until = until.to_string();
             let signature = to_hex(hmac::sign(&signing_key(key), until.as_bytes()).as_ref());
-            headers("cookie", &format!("other=1; {COOKIE_NAME}={until}.{signature}"))
+            headers("cookie", &format!("other=1; {SESSION_COOKIE}={until}.{signature}"))
         };
         assert!(has_session(&cookie(unix_seconds() + 60, &key), &key));
         assert!(!has_session(&cookie(unix_seconds() - 60, &key), &key));
         assert!(!has_session(&cookie(unix_seconds() + 60, &Secret::new("beta")), &key));
-        assert!(!has_session(&headers("cookie", &format!("{COOKIE_NAME}=99999999999.00")), &key));
+        assert!(!has_session(&headers("cookie", &format!("{SESSION_COOKIE}=99999999999.00")), &key));
         assert!(!has_session(&HeaderMap::new(), &key));
         assert_eq!(from_hex("00ff1"), None);
         assert_eq!(from_hex("00ffx1"), None);

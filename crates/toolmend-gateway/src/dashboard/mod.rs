@@ -20,6 +20,7 @@ use tokio::sync::watch;
 
 use self::api::{PageQuery, uncached_json};
 use crate::http::Body;
+use crate::http::connection_claim::ConnectionClaim;
 use crate::http::guarded_body::end_if_silent;
 use crate::proxy::Proxy;
 
@@ -66,9 +67,11 @@ impl Dashboard {
             Err(error) => return uncached_json(StatusCode::BAD_REQUEST, &json!({"error": error})),
         };
         let limits = self.proxy.setup.load().config.limits;
-        let request = request.map(|body| end_if_silent(body, Duration::from_secs(limits.body_seconds)));
+        let silence = Duration::from_secs(limits.body_seconds);
+        let request = request.map(|body| end_if_silent(body, silence, "client"));
         let headers = request.headers().clone();
-        self.slow_down_guesses(&headers).await;
+        let claim = request.extensions().get::<ConnectionClaim>().cloned();
+        self.slow_down_guesses(&headers, claim.as_ref()).await;
         let id = endpoint.strip_prefix("entries/");
         match (request.method(), endpoint) {
             (&Method::POST, "session") => self.open_session(request).await,

@@ -68,14 +68,35 @@ pub(crate) struct SendError {
     closed_while_kept: bool,
     /// Whether the server took too long.
     pub(crate) timed_out: bool,
+    /// Why the request itself broke off, if it did.
+    pub(crate) broken_request: Option<String>,
     message: String,
 }
 
+/// Why a request that is sent on while it arrives broke off. The server is not to blame.
+#[derive(Debug)]
+pub(crate) struct BrokenRequest(pub(crate) String);
+
+impl fmt::Display for BrokenRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for BrokenRequest {}
+
 impl SendError {
+    /// The error for an answer that is none.
+    fn wrong_answer(message: &str) -> Self {
+        let message = message.to_owned();
+        let broken_request = None;
+        SendError { unreachable: false, closed_while_kept: false, timed_out: false, broken_request, message }
+    }
+
     /// The error for a server that sent nothing in time.
     pub(crate) fn timeout(time: Duration) -> Self {
         let message = format!("it sent nothing for {} seconds", time.as_secs());
-        SendError { unreachable: false, closed_while_kept: false, timed_out: true, message }
+        SendError { timed_out: true, ..SendError::wrong_answer(&message) }
     }
 }
 
@@ -142,6 +163,10 @@ impl Client {
                 return Err(SendError { closed_while_kept, ..send_error(&error) });
             }
         };
+        // Nobody asked for another protocol, and what follows would be none of HTTP.
+        if answer.status().is_informational() {
+            return Err(SendError::wrong_answer("it switched to another protocol"));
+        }
         if streams && plain && headers::is_stream(answer.headers()) {
             if let Some(connected) = connection.connection_metadata().as_ref() {
                 connected.poison();
@@ -231,12 +256,14 @@ fn send_error(error: &legacy::Error) -> SendError {
     let unreachable = error.is_connect();
     // The innermost cause says the most.
     let mut message = error.to_string();
+    let mut broken_request = None;
     let mut cause = std::error::Error::source(error);
     while let Some(inner) = cause {
         message = inner.to_string();
+        broken_request = broken_request.or_else(|| Some(inner.downcast_ref::<BrokenRequest>()?.0.clone()));
         cause = inner.source();
     }
-    SendError { unreachable, closed_while_kept: false, timed_out: false, message }
+    SendError { unreachable, closed_while_kept: false, timed_out: false, broken_request, message }
 }
 
 /// Trusts the system's certificates (built-in ones if there are none) and the configured ones.

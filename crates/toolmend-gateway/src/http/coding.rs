@@ -31,10 +31,17 @@ pub(crate) enum Coding {
 impl Coding {
     /// Reads the `content-encoding` header. `None` if it is unknown, or if several are applied on top of each other.
     pub(crate) fn from_headers(headers: &http::HeaderMap) -> Option<Coding> {
-        match headers.get(http::header::CONTENT_ENCODING) {
-            None => Some(Coding::Identity),
-            Some(name) => Coding::from_name(name.to_str().ok()?.trim()),
+        let mut coding = Coding::Identity;
+        for field in headers.get_all(http::header::CONTENT_ENCODING) {
+            for name in field.to_str().ok()?.split(',') {
+                match (coding, Coding::from_name(name.trim())?) {
+                    (_, Coding::Identity) => {}
+                    (Coding::Identity, applied) => coding = applied,
+                    _ => return None,
+                }
+            }
         }
+        Some(coding)
     }
 
     fn from_name(name: &str) -> Option<Coding> {
@@ -72,8 +79,7 @@ impl Coding {
         Box::pin(ReaderStream::with_capacity(reader, PIECE).map_err(Into::into))
     }
 
-    /// Decompresses a whole body. `None` if it is broken, longer than the limit, or if `reserve` does not allow the next bytes. Those of
-    /// the result are reserved twice, because it is put together from pieces.
+    /// Decompresses a whole body. `None` if it is broken, longer than the limit, or if `reserve` does not allow the next bytes.
     pub(crate) async fn decode_whole(
         self,
         body: &Bytes,
@@ -99,18 +105,19 @@ impl Coding {
                 tokio::task::yield_now().await;
             }
         }
-        reserve(length).then(|| join_pieces(all))
+        Some(join_pieces(all))
     }
 }
 
-/// Joins pieces; a single piece is not copied.
+/// Joins pieces; a single piece is not copied. Each piece is given back as soon as it is copied, so that all of them together take
+/// little more memory than their text.
 pub(crate) fn join_pieces(mut pieces: Vec<Bytes>) -> Bytes {
     if pieces.len() < 2 {
         return pieces.pop().unwrap_or_default();
     }
     let mut out = BytesMut::with_capacity(pieces.iter().map(Bytes::len).sum());
-    for piece in &pieces {
-        out.extend_from_slice(piece);
+    for piece in pieces {
+        out.extend_from_slice(&piece);
     }
     out.freeze()
 }
@@ -155,12 +162,29 @@ mod tests {
                 let mut held = 0;
                 let reserve = |more| {
                     held += more;
-                    held <= 2 * text.len()
+                    held <= text.len()
                 };
                 assert_eq!(coding.decode_whole(&packed, 1 << 20, reserve).await.as_ref(), Some(&text));
-                assert_eq!(held, 2 * text.len(), "{coding:?}");
+                assert_eq!(held, text.len(), "{coding:?}");
                 assert_eq!(coding.decode_whole(&packed, 1 << 20, |_| false).await, None, "{coding:?}: full");
             }
+        }
+    }
+
+    #[test]
+    fn only_one_encoding_is_undone() {
+        let read = |fields: &[&'static str]| {
+            let mut headers = http::HeaderMap::new();
+            for field in fields {
+                headers.append(http::header::CONTENT_ENCODING, http::HeaderValue::from_static(field));
+            }
+            Coding::from_headers(&headers)
+        };
+        assert_eq!(read(&[]), Some(Coding::Identity));
+        assert_eq!(read(&["identity", "GZIP"]), Some(Coding::Gzip));
+        assert_eq!(read(&["gzip, identity"]), Some(Coding::Gzip));
+        for several in [&["gzip, gzip"][..], &["gzip", "br"], &["identity", "unknown"], &["gzip", "gzip"]] {
+            assert_eq!(read(several), None, "{several:?}");
         }
     }
 

@@ -44,18 +44,19 @@ pub(crate) fn watch_body(body: Body, mut watcher: impl BodyWatcher) -> Body {
     Body::new(WatchedBody { inner: body, watcher })
 }
 
-/// Returns the body, which fails if nothing of it arrives for this long.
-pub(crate) fn end_if_silent(body: Body, silence: Duration) -> Body {
+/// Returns the body, which fails if `sender` sends nothing of it for this long.
+pub(crate) fn end_if_silent(body: Body, silence: Duration, sender: &'static str) -> Body {
     if body.is_end_stream() {
         return body;
     }
-    Body::new(ImpatientBody { inner: body, silence, sleep: None })
+    Body::new(ImpatientBody { inner: body, silence, sender, sleep: None })
 }
 
 /// A body that is not waited for without end.
 struct ImpatientBody {
     inner: Body,
     silence: Duration,
+    sender: &'static str,
     /// Runs while nothing arrives.
     sleep: Option<Pin<Box<tokio::time::Sleep>>>,
 }
@@ -78,7 +79,7 @@ impl HttpBody for ImpatientBody {
         match sleep.as_mut().poll(context) {
             Poll::Pending => Poll::Pending,
             Poll::Ready(()) => {
-                let message = format!("the request sent nothing for {} seconds", silence.as_secs());
+                let message = format!("the {} sent nothing for {} seconds", self.sender, silence.as_secs());
                 Poll::Ready(Some(Err(axum::Error::new(std::io::Error::other(message)))))
             }
         }

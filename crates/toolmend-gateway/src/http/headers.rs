@@ -30,6 +30,9 @@ pub(crate) const POLICY: HeaderName = HeaderName::from_static("x-toolmend-policy
 /// The header that sets the stream mode for one request.
 pub(crate) const STREAM_MODE: HeaderName = HeaderName::from_static("x-toolmend-stream");
 
+/// The cookie of the dashboard.
+pub(crate) const SESSION_COOKIE: &str = "toolmend_session";
+
 /// The header that names what a translation dropped.
 pub(crate) const WARNING: HeaderName = HeaderName::from_static("x-toolmend-warning");
 
@@ -70,6 +73,7 @@ pub(crate) fn headers_for_server(
     headers.remove(header::EXPECT);
     headers.remove(POLICY);
     headers.remove(STREAM_MODE);
+    remove_session_cookie(&mut headers);
     if strip_client_keys {
         headers.remove(header::AUTHORIZATION);
         headers.remove("x-api-key");
@@ -80,6 +84,27 @@ pub(crate) fn headers_for_server(
         key.replace_in(&mut headers, wants_plain);
     }
     headers
+}
+
+/// Removes the cookie of the dashboard: whoever has it may change things. The others are between client and server.
+fn remove_session_cookie(headers: &mut HeaderMap) {
+    let is_session = |cookie: &[u8]| {
+        cookie.trim_ascii().strip_prefix(SESSION_COOKIE.as_bytes()).is_some_and(|rest| rest.starts_with(b"="))
+    };
+    let fields: Vec<HeaderValue> = headers.get_all(header::COOKIE).iter().cloned().collect();
+    if !fields.iter().any(|field| field.as_bytes().split(|byte| *byte == b';').any(is_session)) {
+        return;
+    }
+    headers.remove(header::COOKIE);
+    for field in fields {
+        let kept: Vec<&[u8]> =
+            field.as_bytes().split(|byte| *byte == b';').filter(|cookie| !is_session(cookie)).collect();
+        if let Ok(value) = HeaderValue::from_bytes(kept.join(&b';').trim_ascii())
+            && !value.is_empty()
+        {
+            headers.append(header::COOKIE, value);
+        }
+    }
 }
 
 /// Returns the headers of a request that is translated for a server that speaks `protocol`: the key moves to the header that
@@ -137,6 +162,23 @@ pub(crate) fn restrict_accepted_encodings(headers: &mut HeaderMap, stream: bool)
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_cookie_of_the_dashboard_stays_here() {
+        for (given, sent) in [
+            (vec!["a=1; toolmend_session=2.f; b=3"], vec!["a=1; b=3"]),
+            (vec!["toolmend_session=2.f"], vec![]),
+            (vec!["toolmend_session=2.f; b=3", "c=4"], vec!["b=3", "c=4"]),
+            (vec!["a=1;b=toolmend_session=2"], vec!["a=1;b=toolmend_session=2"]),
+        ] {
+            let mut headers = HeaderMap::new();
+            for value in given {
+                headers.append(header::COOKIE, HeaderValue::from_static(value));
+            }
+            let headers = headers_for_server(headers, None, false);
+            assert!(headers.get_all(header::COOKIE).iter().eq(sent));
+        }
+    }
 
     #[test]
     fn headers_about_the_connection_are_not_sent_on() {

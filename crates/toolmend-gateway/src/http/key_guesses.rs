@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use super::connection_claim::ConnectionClaim;
+
 /// The pause after a wrong key.
 const PAUSE: Duration = Duration::from_millis(400);
 /// The longest pause.
@@ -24,8 +26,10 @@ impl Drop for Guess<'_> {
 }
 
 impl KeyGuesses {
-    /// Waits before a wrong key is answered.
-    pub(crate) async fn slow_down(&self) {
+    /// Waits before a wrong key is answered. Guesses that wait make room for other connections: otherwise some thousands of them
+    /// would take every place.
+    pub(crate) async fn slow_down(&self, claim: Option<&ConnectionClaim>) {
+        let _given_up = claim.map(ConnectionClaim::give_up);
         let before = self.waiting.fetch_add(1, Ordering::Relaxed);
         let _guess = Guess(self);
         tokio::time::sleep(pause_after(before)).await;

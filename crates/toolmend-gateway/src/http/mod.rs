@@ -5,6 +5,7 @@
 pub(crate) mod auth;
 pub(crate) mod client;
 pub(crate) mod coding;
+pub(crate) mod connection_claim;
 pub(crate) mod guarded_body;
 pub(crate) mod headers;
 pub(crate) mod key_guesses;
@@ -16,4 +17,4 @@ pub(crate) mod token_usage;
 
 pub(crate) use axum::body::Body;
 
-pub(crate) use self::client::{Client, SendError};
+pub(crate) use self::client::{BrokenRequest, Client, SendError};

@@ -114,6 +114,15 @@ pub(crate) fn is_this_machine(authority: &str) -> bool {
     })
 }
 
+/// The headers that proxies add to what they forward.
+const FORWARDED: [&str; 6] =
+    ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "via"];
+
+/// Whether a proxy forwarded a request. It arrives from this machine if the proxy runs here, and often with its name.
+pub(crate) fn was_forwarded(headers: &HeaderMap) -> bool {
+    FORWARDED.iter().any(|name| headers.contains_key(*name))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,6 +11,7 @@ use toolmend_protocol::Protocol;
 use super::{Proxy, Setup};
 use crate::config::{ClientKey, Config, Secret};
 use crate::guard::KeyLimits;
+use crate::http::connection_claim::ConnectionClaim;
 use crate::http::guarded_body::{BodyWatcher, watch_body};
 use crate::http::headers::is_stream;
 use crate::http::respond::error_response;
@@ -67,6 +68,7 @@ impl Proxy {
         &self,
         setup: &Setup,
         headers: &HeaderMap,
+        claim: Option<&ConnectionClaim>,
         protocol: Protocol,
     ) -> Result<Caller, Response<Body>> {
         if !setup.config.has_client_keys() {
@@ -74,7 +76,7 @@ impl Proxy {
         }
         let Some(key) = setup.keys.find(headers) else {
             self.observer.metrics.count_wrong_key();
-            self.key_guesses.slow_down().await;
+            self.key_guesses.slow_down(claim).await;
             let message =
                 "expected a key that this gateway knows: send it as `Authorization: Bearer` or `x-api-key`";
             return Err(error_response(protocol, StatusCode::UNAUTHORIZED, "authentication_error", message));

@@ -491,12 +491,7 @@ impl Exchange {
                 return Ok(Collected::TooLong(pieces, body));
             }
         }
-        // Most answers arrive in one piece, which needs no copy. The others are held twice while they are put together.
-        let held = reservation.bytes();
-        reservation.set(held + if pieces.len() > 1 { length } else { 0 });
-        let whole = join_pieces(pieces);
-        reservation.set(held);
-        Ok(Collected::Whole(whole))
+        Ok(Collected::Whole(join_pieces(pieces)))
     }
 }
 

@@ -39,6 +39,7 @@ use self::read_request::{ReadRequest, Reading};
 use crate::config::{StreamMode, TruncationMode};
 use crate::guard::{HeldMemory, KeyBudgets, RequestGate, Reservation, WorkPool};
 use crate::http::Body;
+use crate::http::connection_claim::ConnectionClaim;
 use crate::http::guarded_body::guard_body;
 use crate::http::headers::{self, headers_for_server, restrict_accepted_encodings};
 use crate::http::key_guesses::KeyGuesses;
@@ -109,7 +110,8 @@ impl Proxy {
         let name = protocol.map_or("other", |protocol| protocol.name());
         // Requests that only pass through get errors in the form that their clients read, too.
         let error_protocol = protocol.unwrap_or_else(|| Protocol::nearest_to_path(path));
-        let mut response = match self.admit(&setup, request.headers(), error_protocol).await {
+        let claim = request.extensions().get::<ConnectionClaim>().cloned();
+        let mut response = match self.admit(&setup, request.headers(), claim.as_ref(), error_protocol).await {
             Ok(caller) => {
                 let (request, bytes) = caller.count_request_bytes(request);
                 let answer = self.serve(&setup, protocol, error_protocol, request).await;

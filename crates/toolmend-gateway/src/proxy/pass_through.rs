@@ -13,8 +13,8 @@ use super::fallback::{
 use super::{Proxy, Setup, no_path, no_server};
 use crate::http::guarded_body::end_if_silent;
 use crate::http::headers::{headers_for_server, remove_hop_by_hop, wants_websocket};
-use crate::http::respond::{error_response, send_failed};
-use crate::http::{Body, SendError};
+use crate::http::respond::{bad_request, error_response, send_failed};
+use crate::http::{Body, BrokenRequest, SendError};
 use crate::observe::AccessNotes;
 
 /// Sends a request on unchanged, and returns its answer unchanged. Errors are written for clients of `protocol`.
@@ -33,7 +33,7 @@ pub(super) async fn pass_through(
     let chosen = parts.extensions.get::<ChosenRoute>().copied();
     if let Some(chosen) = chosen.or((setup.routes.len() < 2).then_some(only)) {
         let silence = Duration::from_secs(setup.config.limits.body_seconds);
-        let body = end_if_silent(body, silence);
+        let body = end_if_silent(body, silence, "client");
         return send_to(proxy, setup, protocol, chosen.index, parts, body).await;
     }
     // The body names the model, and may have to be sent to several servers.
@@ -77,19 +77,23 @@ async fn send_to(
     parts.headers = headers_for_server(parts.headers, route.key.as_ref(), setup.has_client_keys());
     // What the extensions reserve is needed until the request is sent.
     let _extensions = std::mem::take(&mut parts.extensions);
-    let body = body.map_err(Into::into).boxed_unsync();
+    let body = body.map_err(|error| BrokenRequest(error.to_string()).into()).boxed_unsync();
     let limits = &setup.config.limits;
     let idle = Duration::from_secs(limits.idle_seconds);
     let started = Instant::now();
     let sent = tokio::time::timeout(idle, setup.client.send(Request::from_parts(parts, body))).await;
     let sent = sent.unwrap_or_else(|_| Err(SendError::timeout(idle)));
+    if let Err(SendError { broken_request: Some(reason), .. }) = &sent {
+        // The server is not to blame.
+        return bad_request(protocol, &format!("the request broke off: {reason}"));
+    }
     record_contact(&proxy.observer, route, limits, Contact::of(&sent, started.elapsed()));
     let mut answer = match sent {
         Ok(answer) => {
             let (mut head, body) = answer.into_parts();
             remove_hop_by_hop(&mut head.headers);
             let failed = is_failure(head.status);
-            let answer = Response::from_parts(head, Body::new(body));
+            let answer = Response::from_parts(head, end_if_silent(Body::new(body), idle, "server"));
             if failed { mark_failed(answer, false) } else { answer }
         }
         Err(error) => mark_send_failed(send_failed(protocol, &error), &error),

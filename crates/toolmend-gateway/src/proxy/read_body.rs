@@ -73,13 +73,8 @@ impl Proxy {
             }
             pieces.push(data);
         }
-        // Most requests arrive in one piece, which needs no copy. The others are held twice while they are put together.
-        let length = reservation.bytes();
-        if pieces.len() > 1 && !reservation.grow(length) {
-            return Err(too_busy(protocol, FULL));
-        }
+        // Most requests arrive in one piece, which needs no copy.
         let whole = join_pieces(pieces);
-        reservation.set(length);
         reservation.complete();
         extensions.insert(Arc::new(reservation));
         Ok(whole)
@@ -119,7 +114,6 @@ impl Proxy {
                 };
                 match coding.decode_whole(&body, limits.body_bytes, reserve).await {
                     Some(plain) => {
-                        reservation.set(plain.len());
                         parts.headers.remove(CONTENT_ENCODING);
                         parts.headers.remove(CONTENT_LENGTH);
                         plain

@@ -19,6 +19,7 @@ use super::Service;
 use super::connections::OpenConnection;
 use super::watched_io::WatchedIo;
 use crate::config::RequestLimits;
+use crate::http::connection_claim::ConnectionClaim;
 use crate::http::guarded_body::guard_body;
 use crate::http::origin::OverTls;
 use crate::observe::Limit;
@@ -64,7 +65,12 @@ pub(super) async fn serve_connection(
         return serve_stream(service, stream, connection, limits, stopping, persistence).await;
     };
     let patience = Duration::from_secs(limits.header_seconds);
-    match tokio::time::timeout(patience, TlsAcceptor::from(tls).accept(stream)).await {
+    let handshake = tokio::select! {
+        handshake = tokio::time::timeout(patience, TlsAcceptor::from(tls).accept(stream)) => handshake,
+        // Somebody else needs its place.
+        () = connection.must_close(&limits) => return,
+    };
+    match handshake {
         Ok(Ok(stream)) => {
             let persistence = Persistence::KeepAliveOverTls;
             serve_stream(service, stream, connection, limits, stopping, persistence).await;
@@ -91,6 +97,7 @@ async fn serve_stream(
             request.extensions_mut().insert(OverTls);
         }
         let service = Arc::clone(&service);
+        request.extensions_mut().insert(ConnectionClaim(activity.clone()));
         let open = activity.begin_request();
         async move {
             let response = service.answer(request.map(Body::new)).await;

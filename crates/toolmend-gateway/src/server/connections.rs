@@ -9,6 +9,7 @@ use tokio::sync::Notify;
 
 use crate::config::RequestLimits;
 use crate::guard::{HeldMemory, StreamHold};
+use crate::http::connection_claim::Claimed;
 use crate::observe::{Limit, Observer};
 
 /// All open connections.
@@ -146,14 +147,23 @@ impl Activity {
 
     /// Records that the head of a request is complete. The request lasts until the returned value is dropped.
     pub(super) fn begin_request(self: &Arc<Self>) -> OpenRequest {
+        self.count_request();
+        OpenRequest(Arc::clone(self))
+    }
+
+    fn count_request(&self) {
         let mut state = self.lock();
         state.open_requests += 1;
         state.head_since = None;
         if std::mem::take(&mut state.head_bytes) > MAX_UNCOUNTED_HEAD {
             self.head.set(0);
         }
-        drop(state);
-        OpenRequest(Arc::clone(self))
+    }
+
+    fn end_request(&self) {
+        let mut state = self.lock();
+        state.open_requests = state.open_requests.saturating_sub(1);
+        state.waiting_since = Instant::now();
     }
 
     fn waiting_since(&self) -> Option<Instant> {
@@ -185,9 +195,17 @@ pub(super) struct OpenRequest(Arc<Activity>);
 
 impl Drop for OpenRequest {
     fn drop(&mut self) {
-        let mut state = self.0.lock();
-        state.open_requests = state.open_requests.saturating_sub(1);
-        state.waiting_since = Instant::now();
+        self.0.end_request();
+    }
+}
+
+impl Claimed for Activity {
+    fn set_claim(&self, is_claimed: bool) {
+        if is_claimed {
+            self.count_request();
+        } else {
+            self.end_request();
+        }
     }
 }
 
@@ -195,6 +213,7 @@ impl Drop for OpenRequest {
 mod tests {
     use super::*;
     use crate::guard::Reservation;
+    use crate::http::connection_claim::ConnectionClaim;
 
     #[test]
     fn the_connection_that_waited_longest_makes_room_and_requests_never_do() {
@@ -206,7 +225,10 @@ mod tests {
         assert_eq!(connections.lock().len(), 2, "the second made room");
         let other = third.activity.begin_request();
         assert!(connections.add(2).is_none(), "both have requests");
-        drop((other, request, second));
+        let claim = ConnectionClaim(first.activity.clone());
+        let given_up = claim.give_up();
+        assert!(connections.add(2).is_some(), "the first only waits for a refusal");
+        drop((given_up, other, request, second));
         assert!(connections.add(2).is_some());
     }
 

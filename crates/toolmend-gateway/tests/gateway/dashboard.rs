@@ -122,6 +122,12 @@ async fn without_a_key_nothing_can_be_changed_and_foreign_hosts_see_nothing() {
     }
     let reply = ask(&fixture, Method::POST, "/toolmend/api/mend", &[("host", "evil.example")], "{}").await;
     assert_eq!(reply.status, StatusCode::FORBIDDEN);
+    // A proxy on this machine forwards what comes from elsewhere, often with the name of this machine.
+    for header in ["forwarded", "x-forwarded-for", "x-real-ip", "via"] {
+        let reply = get(&fixture, "/toolmend/api/state", &[(header, "203.0.113.7")]).await;
+        assert_eq!(reply.status, StatusCode::FORBIDDEN, "{header}");
+    }
+    assert_eq!(get(&fixture, "/toolmend/api/state", &[]).await.status, StatusCode::OK);
 }
 
 #[tokio::test]

@@ -152,6 +152,25 @@ async fn a_body_that_does_not_fit_has_to_be_sent_again() {
 }
 
 #[tokio::test]
+async fn a_body_takes_as_much_as_its_text_in_however_many_pieces_it_arrives() {
+    let text = json!({"model": "m", "x": "y".repeat(700_000)}).to_string();
+    let limits = RequestLimits { held_total_bytes: 1_000_000, ..RequestLimits::default() };
+    let fixture = Fixture::with(with_limits(limits), [Answer::text("{}"), Answer::text("{}")]).await;
+    assert_eq!(fixture.post(PATH, &[], &text).await.status, 200);
+    assert_eq!(post_compressed(&fixture, text.as_bytes()).await.status, 200);
+    assert!(fixture.received().iter().all(|request| request.body == text.as_bytes()));
+}
+
+#[tokio::test]
+async fn an_answer_that_passes_through_is_not_waited_for_without_end() {
+    let (_feed, answer) = Answer::fed();
+    let limits = RequestLimits { idle_seconds: 1, ..RequestLimits::default() };
+    let fixture = Fixture::with(with_limits(limits), [answer]).await;
+    let answer = exchange_bytes(fixture.address, b"GET /v1/other HTTP/1.1\r\nhost: localhost\r\n\r\n").await;
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+}
+
+#[tokio::test]
 async fn requests_beyond_the_limit_are_turned_away() {
     let config = with_limits(RequestLimits { requests: 1, queue: 0, ..RequestLimits::default() });
     let (feed, answer) = Answer::fed();

@@ -121,6 +121,34 @@ async fn requests_that_programs_could_read_differently_are_refused() {
 }
 
 /// Writes a frame of HTTP/2.
+/// Sends bytes, and says how often the model server has failed since the start.
+async fn count_failures_after(fixture: &Fixture, request: &str, status: &str) -> u64 {
+    assert_eq!(send_raw(fixture, request).await, status, "{request:?}");
+    let metrics = fixture.get("/metrics").await;
+    let failures =
+        metrics.text().lines().filter(|line| line.starts_with("toolmend_upstream_failures_total{"));
+    failures.filter_map(|line| line.rsplit(' ').next()?.parse::<u64>().ok()).sum()
+}
+
+#[tokio::test]
+async fn broken_requests_are_not_failures_of_the_server() {
+    let fixture = Fixture::new([]).await;
+    for chunks in ["0x1\r\nX\r\n0\r\n\r\n", "1;a\nb\r\nX\r\n0\r\n\r\n", "ffffffffffffffff1\r\nX"] {
+        let request = format!(
+            "POST /v1/other HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n{chunks}"
+        );
+        assert_eq!(count_failures_after(&fixture, &request, "400").await, 0, "{chunks:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_cannot_switch_to_another_protocol() {
+    let fixture = Fixture::new([Answer::text("").status(101), Answer::text("").status(101)]).await;
+    for path in [PATH, "/v1/other"] {
+        assert_eq!(fixture.post(path, &[], "{}").await.status, StatusCode::BAD_GATEWAY, "{path}");
+    }
+}
+
 fn http2_frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
