@@ -1,4 +1,4 @@
-// Builds the native module with Cargo and copies it to this folder. `npm install` runs this.
+// Builds the native module with Cargo and copies it to this folder. `npm install` runs this in a clone.
 
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, rmSync } from 'node:fs';

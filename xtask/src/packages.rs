@@ -53,9 +53,13 @@ pub(crate) fn run() -> Result<(), TaskError> {
         "--cache-dir",
         "target/packages/mypy",
         "crates/toolmend-python/python/toolmend/__init__.py",
+        "crates/toolmend-python/python/toolmend/__main__.py",
+        "crates/toolmend-python/python/toolmend/_json_repair_cli.py",
         "crates/toolmend-python/python/toolmend/json_repair.py",
         "crates/toolmend-python/tests/test_loads.py",
         "crates/toolmend-python/tests/test_mender.py",
+        "crates/toolmend-python/tests/test_preview.py",
+        "crates/toolmend-python/tests/test_typed.py",
     ]))?;
 
     let mut compile =

@@ -1,12 +1,10 @@
 'use strict';
 
-// Vercel AI SDK: the functions for its options `repairToolCall` and `prepareStep`. The SDK parses and validates repaired calls.
+// Vercel AI SDK: functions for its options `repairToolCall` and `prepareStep`, and middleware for models.
 
 const { Mender } = require('./index.cjs');
-
-// The notes about mended calls, by their ids. Servers run for weeks, so the oldest are forgotten.
-const MAX_CALLS = 1024;
-const notesOfCalls = new Map();
+const { createMiddleware } = require('./language-model.cjs');
+const { addNotes, rememberNotes } = require('./prompt.cjs');
 
 async function repairToolCall({ toolCall, tools, inputSchema }) {
   const names = Object.keys(tools ?? {});
@@ -18,38 +16,19 @@ async function repairToolCall({ toolCall, tools, inputSchema }) {
   return { ...toolCall, toolName: verdict.tool, input: verdict.json };
 }
 
-function rememberNotes(toolCallId, notes) {
-  if (notes.length === 0) return;
-  notesOfCalls.set(toolCallId, notes.join('\n'));
-  if (notesOfCalls.size > MAX_CALLS) notesOfCalls.delete(notesOfCalls.keys().next().value);
-}
-
 function prepareStep({ messages }) {
-  return notesOfCalls.size === 0 ? undefined : { messages: messages.map(addNotes) };
+  const noted = messages.map(addNotes);
+  return noted.every((message, index) => message === messages[index]) ? undefined : { messages: noted };
 }
 
-function addNotes(message) {
-  if (message.role !== 'tool') return message;
-  const content = message.content.map((part) => {
-    const notes = part.type === 'tool-result' ? notesOfCalls.get(part.toolCallId) : undefined;
-    return notes === undefined ? part : { ...part, output: prependNotes(notes, part.output) };
-  });
-  return { ...message, content };
+/** Mends the calls of a model, also those that it writes into its text. */
+function mendingMiddleware(options) {
+  return createMiddleware({ ...options, describesTools: false });
 }
 
-function prependNotes(notes, output) {
-  const text = { type: 'text', text: notes };
-  switch (output.type) {
-    case 'text':
-    case 'error-text':
-      return { ...output, value: `${notes}\n${output.value}` };
-    case 'json':
-      return { type: 'content', value: [text, { type: 'text', text: JSON.stringify(output.value) }] };
-    case 'content':
-      return { ...output, value: [text, ...output.value] };
-    default:
-      return output;
-  }
+/** Gives tools to a model that has no support for them: describes them in the prompt, and reads the calls in the text. */
+function toolMiddleware(options) {
+  return createMiddleware({ ...options, describesTools: true });
 }
 
-module.exports = { prepareStep, repairToolCall };
+module.exports = { mendingMiddleware, prepareStep, repairToolCall, toolMiddleware };

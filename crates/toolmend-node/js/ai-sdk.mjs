@@ -1,3 +1,3 @@
-import hook from './ai-sdk.cjs';
+import hooks from './ai-sdk.cjs';
 
-export const { prepareStep, repairToolCall } = hook;
+export const { mendingMiddleware, prepareStep, repairToolCall, toolMiddleware } = hooks;

@@ -71,9 +71,9 @@ class Mender {
     return new Turn(JSON.parse(this.#native.turn(text, dialect, model, reasoningOpen, finishReason, asked)));
   }
 
-  createStream({ dialect, model, reasoningOpen = false, live = false, request } = {}) {
+  createStream({ dialect, model, reasoningOpen = false, live = false, previews = false, request } = {}) {
     const asked = request && JSON.stringify(request);
-    return new OutputStream(this.#native.stream(dialect, model, reasoningOpen, live, asked));
+    return new OutputStream(this.#native.stream(dialect, model, reasoningOpen, live, previews, asked));
   }
 }
 
@@ -105,10 +105,34 @@ class OutputStream {
   }
 }
 
+/** What can be shown of JSON that is still being written. */
+class Preview {
+  #native = new native.Preview();
+
+  constructor(text = '') {
+    this.push(text);
+  }
+
+  push(piece) {
+    this.#native.push(piece);
+    return this;
+  }
+
+  get json() {
+    return this.#native.json() ?? undefined;
+  }
+
+  get value() {
+    const { json } = this;
+    return json === undefined ? undefined : JSON.parse(json);
+  }
+}
+
 /** Parses the events of the native module. */
 function parseEvents(encoded) {
   return JSON.parse(encoded).map((event) => {
     const type = event.type.replace('_', '-');
+    if (type === 'preview') return { ...event, partial: JSON.parse(event.partial) };
     if (event.call) return { ...event, type, call: new Call(event.call) };
     return type === 'call-start' ? { ...event, type, id: event.id ?? null } : { ...event, type };
   });
@@ -124,4 +148,4 @@ function createStream(tools, options) {
   return (tools instanceof Mender ? tools : new Mender(tools)).createStream(options);
 }
 
-module.exports = { Call, MendError, Mender, OutputStream, Turn, Verdict, createStream, fix, parse, schemaOf, turn };
+module.exports = { Call, MendError, Mender, OutputStream, Preview, Turn, Verdict, createStream, fix, parse, schemaOf, turn };

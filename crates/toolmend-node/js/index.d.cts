@@ -1,6 +1,25 @@
 /** A JSON Schema, or a schema of zod or another library that can be converted to one. */
 export type Schema = object | boolean;
 
+/** A schema that knows the type of its values: of zod, or of another library that implements Standard Schema. */
+export interface TypedSchema {
+  readonly '~standard': { readonly types?: { readonly input: unknown } | undefined };
+}
+
+/** The type of the values that a schema describes, before it transforms them. A schema without a type gives `unknown`. */
+export type InferInput<S> = S extends { readonly '~standard': { readonly types?: infer T } }
+  ? NonNullable<T> extends { readonly input: infer I }
+    ? I
+    : unknown
+  : unknown;
+
+/** The type of the arguments of a tool: of its schema, or of the schema in one of its properties. */
+export type InferArguments<T> = T extends TypedSchema
+  ? InferInput<T>
+  : T extends { readonly inputSchema: infer S extends TypedSchema } | { readonly parameters: infer S extends TypedSchema }
+    ? InferInput<S>
+    : unknown;
+
 export type Outcome = 'clean' | 'mended' | 'truncated' | 'rejected';
 export type Reason = 'ambiguous' | 'syntax' | 'schema' | 'unknown_tool' | 'limit' | 'policy';
 export type Tier = 'lossless' | 'guided' | 'assumed';
@@ -115,6 +134,7 @@ export type StreamEvent =
   | { type: 'removed'; repair: Repair }
   | { type: 'call-start'; index: number; name: string; id: string | null }
   | { type: 'arguments-delta'; index: number; text: string }
+  | Preview.Event
   | { type: 'call-end' | 'call-cut' | 'call-rejected'; index: number; call: Call };
 
 export interface FixOptions {
@@ -142,24 +162,32 @@ export interface StreamOptions {
   request?: object;
   /** Send events for strings while the model writes them. */
   live?: boolean;
+  /** Send events with the arguments so far of a call that is being written, at every depth, for user interfaces. */
+  previews?: boolean;
 }
 
-export interface TurnOptions extends Omit<StreamOptions, 'live'> {
+export interface TurnOptions extends Omit<StreamOptions, 'live' | 'previews'> {
   finishReason?: string;
 }
 
 /** Mends calls of a set of tools, which may have the format of any supported API or framework. */
-export declare class Mender {
-  constructor(tools?: unknown, options?: MenderOptions);
+export declare class Mender<Tools = unknown> {
+  constructor(tools?: Tools, options?: MenderOptions);
   readonly notes: readonly string[];
   readonly toolNames: readonly string[];
   /** Returns the verdict on one call. `args` is the text that the model wrote, or a parsed value. */
+  mend<Name extends keyof Tools & string>(
+    tool: Name,
+    args: unknown,
+    options?: { finishReason?: string },
+  ): Verdict<InferArguments<Tools[Name]>>;
   mend<T = unknown>(tool: string, args: unknown, options?: { finishReason?: string }): Verdict<T>;
   /**
    * Returns the verdict on an answer in JSON. `format` is the `response_format` of the request, or a schema of zod or another
    * library. If the text has exactly one strict value, and it fits, the verdict is clean and about that value; otherwise
    * the text is mended.
    */
+  answer<S extends TypedSchema>(text: string, format: S, options?: { finishReason?: string }): Verdict<InferInput<S>>;
   answer<T = unknown>(text: string, format: object, options?: { finishReason?: string }): Verdict<T>;
   turn(text: string, options?: TurnOptions): Turn;
   createStream(options?: StreamOptions): OutputStream;
@@ -183,6 +211,7 @@ export declare class MendError extends SyntaxError {
 }
 
 /** Returns the value of a JSON text and mends the text if necessary. Replaces `JSON.parse`. */
+export declare function parse<S extends TypedSchema>(text: string, schema: S, options?: FixOptions): InferInput<S>;
 export declare function parse<T = any>(
   text: string,
   schema?: Schema | ((this: any, key: string, value: any) => any),
@@ -190,6 +219,7 @@ export declare function parse<T = any>(
 ): T;
 
 /** Returns the verdict on a JSON text. */
+export declare function fix<S extends TypedSchema>(text: string, schema: S, options?: FixOptions): Verdict<InferInput<S>>;
 export declare function fix<T = unknown>(text: string, schema?: Schema, options?: FixOptions): Verdict<T>;
 
 /** Splits a complete model output into content, reasoning and calls. */
@@ -197,6 +227,28 @@ export declare function turn(text: string, tools?: unknown, options?: TurnOption
 
 /** Starts to read a model output piece by piece. */
 export declare function createStream(tools?: unknown, options?: StreamOptions): OutputStream;
+
+/** What can be shown of JSON that is still being written. It only grows, and must never be used as arguments. */
+export declare class Preview {
+  constructor(text?: string);
+  /** Reads the next piece, which may end anywhere. */
+  push(piece: string): this;
+  /** The value so far as strict JSON; `undefined` before its first bracket. */
+  readonly json: string | undefined;
+  /** The value so far. */
+  readonly value: unknown;
+}
+
+export declare namespace Preview {
+  /** The arguments so far of a call that is being written. For display only. */
+  interface Event {
+    type: 'preview';
+    index: number;
+    name: string;
+    partial: unknown;
+    incomplete: true;
+  }
+}
 
 /** Returns the JSON Schema of a schema of zod or another library. */
 export declare function schemaOf(source: Schema): object | boolean;

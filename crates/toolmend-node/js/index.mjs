@@ -1,5 +1,5 @@
 import toolmend from './index.cjs';
 
-export const { Call, MendError, Mender, OutputStream, Turn, Verdict, createStream, fix, parse, schemaOf, turn } =
+export const { Call, MendError, Mender, OutputStream, Preview, Turn, Verdict, createStream, fix, parse, schemaOf, turn } =
   toolmend;
 export default toolmend;

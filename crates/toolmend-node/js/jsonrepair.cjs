@@ -2,6 +2,7 @@
 // The interface of the package `jsonrepair`, with toolmend's answers. Where the original makes something up, this throws.
 
 const { MendError, fix } = require('./index.cjs');
+const { findFirstError } = require('./native.cjs');
 
 /** The error for a text that cannot be mended with certainty. `position` is where the text stops being JSON. */
 class JSONRepairError extends Error {
@@ -12,15 +13,13 @@ class JSONRepairError extends Error {
   }
 }
 
-/** Where the text stops being JSON, in UTF-16 units. */
-function findFirstError(text) {
+/** Whether `JSON.parse` reads the text. It accepts half a surrogate pair, which is no text elsewhere. */
+function isValid(text) {
   try {
     JSON.parse(text);
-    return 0;
-  } catch (error) {
-    const found = /position (\d+)/.exec(error.message);
-    if (found) return Number(found[1]);
-    return /end of/i.test(error.message) ? text.length : 0;
+    return true;
+  } catch {
+    return false;
   }
 }
 
@@ -36,6 +35,7 @@ function jsonrepair(text) {
   if (typeof text !== 'string') throw new TypeError(`expected a string, found ${text === null ? 'null' : typeof text}`);
   const verdict = fix(text);
   if (verdict.json !== null) return verdict.json;
+  if (isValid(text)) return text;
   const joined = verdict.values?.length > 1 ? joinLines(text) : undefined;
   if (joined !== undefined) return joined;
   throw new JSONRepairError(new MendError(verdict).message.split('\n', 1)[0], findFirstError(text), verdict);

@@ -12,6 +12,7 @@ use serde::Serialize;
 use toolmend::{
     Delivery, Encoding, Event, Finish, FixOptions, Outcome, Policy, Schema, TurnOptions, fix_with,
 };
+use toolmend_json::strict::{self, Fault};
 
 /// An error that the caller made.
 fn invalid_argument(message: impl ToString) -> Error {
@@ -172,9 +173,10 @@ impl Mender {
         model: Option<String>,
         reasoning_open: bool,
         live: bool,
+        previews: bool,
         request: Option<String>,
     ) -> Stream {
-        let options = turn_options(dialect, model, reasoning_open, live, request);
+        let options = turn_options(dialect, model, reasoning_open, live, request).previews(previews);
         Stream { inner: Mutex::new(self.inner.stream(&options)) }
     }
 }
@@ -193,6 +195,43 @@ fn turn_options(
     let request = request.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
     let options = options.delivery(delivery).request(&request);
     if reasoning_open { options.reasoning_open(true) } else { options }
+}
+
+/// Returns where a text stops being JSON, in UTF-16 units, or 0 if it is JSON.
+#[napi]
+pub fn find_first_error(text: String) -> u32 {
+    let valid = match strict::check(&text, strict::MAX_DEPTH) {
+        Ok(()) => "",
+        Err(Fault::Syntax(at) | Fault::Depth(at)) => text.get(..at).unwrap_or(&text),
+    };
+    u32::try_from(valid.encode_utf16().count()).unwrap_or(u32::MAX)
+}
+
+/// Reads JSON piece by piece, for display.
+#[napi]
+pub struct Preview {
+    inner: Mutex<toolmend::Preview>,
+}
+
+#[napi]
+impl Preview {
+    /// Begins a text.
+    #[napi(constructor)]
+    pub fn new() -> Self {
+        Preview { inner: Mutex::new(toolmend::Preview::new()) }
+    }
+
+    /// Reads the next piece.
+    #[napi]
+    pub fn push(&self, piece: String) {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner).push(&piece);
+    }
+
+    /// Returns the value so far as JSON text, or `undefined` before its first bracket.
+    #[napi]
+    pub fn json(&self) -> Option<String> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner).json()
+    }
 }
 
 /// Reads a model output piece by piece.

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { generateText, jsonSchema, stepCountIs, streamText, tool } from 'ai';
+import { generateText, jsonSchema, stepCountIs, streamText, tool, wrapLanguageModel } from 'ai';
 import { MockLanguageModelV3, simulateReadableStream } from 'ai/test';
-import { prepareStep, repairToolCall } from 'toolmend/ai-sdk';
+import { mendingMiddleware, prepareStep, repairToolCall, toolMiddleware } from 'toolmend/ai-sdk';
 import { z } from 'zod';
 
 const BROKEN = "{'path': 'a.txt', 'limit': '30',}";
@@ -101,5 +101,89 @@ for (const [kind, result, expected] of [
     await generateText({ model, prompt: 'read it', tools: { read_file }, stopWhen: stepCountIs(2), ...HOOK, prepareStep });
     const { output } = asked[1].find((message) => message.role === 'tool').content[0];
     assert.match(expected(output), /^Note: limit came without offset.*\n.*(contents|lines)/);
+  });
+}
+
+/** A model that only writes text: these texts one after the other. */
+function plain(texts, asked = []) {
+  const next = (params) => texts[Math.min(asked.push(params), texts.length) - 1];
+  return new MockLanguageModelV3({
+    doGenerate: async (params) => {
+      const content = [{ type: 'text', text: next(params) }];
+      return { content, finishReason: reason('stop'), usage, warnings: [] };
+    },
+    doStream: async (params) => {
+      const pieces = next(params).match(/[^]{1,5}/g).map((delta) => ({ type: 'text-delta', id: 't', delta }));
+      const chunks = [{ type: 'text-start', id: 't' }, ...pieces, { type: 'text-end', id: 't' }];
+      return { stream: simulateReadableStream({ chunks: [...chunks, { type: 'finish', finishReason: reason('stop'), usage }] }) };
+    },
+  });
+}
+
+const WRITTEN = `One moment.\n<tool_call>\n{"name": "read_file", "arguments": ${BROKEN}}\n</tool_call>`;
+
+function requestWith(middleware, texts, more) {
+  const asked = [];
+  return { asked, ...request(wrapLanguageModel({ model: plain(texts, asked), middleware }), more) };
+}
+
+test('a model without tool support gets tools', async () => {
+  const { asked, ran, options } = requestWith(toolMiddleware(), [WRITTEN, 'done'], { system: 'Be brief.' });
+  const { text, steps } = await generateText(options);
+  assert.deepEqual(ran, [{ path: 'a.txt', limit: 30 }]);
+  assert.equal(text, 'done');
+  assert.deepEqual([steps[0].text, steps[0].finishReason], ['One moment.', 'tool-calls']);
+  assert.equal(asked[0].tools, undefined);
+  assert.match(asked[0].prompt[0].content, /^Be brief\.\n\n.*<tools>.*read_file/s);
+  const [call, result] = asked[1].prompt.slice(-2).map(({ content }) => content.map(({ text }) => text).join('\n'));
+  assert.match(call, /^One moment\.\n<tool_call>\n\{"name":"read_file","arguments":\{"path":"a.txt","limit":30\}\}/);
+  assert.match(result, /^<tool_response>\n.*"contents"/);
+});
+
+test('the text of such a model streams, and its calls run', async () => {
+  const { ran, options } = requestWith(toolMiddleware(), [WRITTEN, 'done']);
+  const types = [];
+  let text = '';
+  for await (const part of streamText(options).fullStream) {
+    if (types.at(-1) !== part.type) types.push(part.type);
+    if (part.type === 'text-delta') text += part.text;
+  }
+  assert.deepEqual(ran, [{ path: 'a.txt', limit: 30 }]);
+  assert.equal(text, 'One moment.done');
+  const expected = ['text-start', 'text-delta', 'text-end', 'tool-input-start', 'tool-input-delta', 'tool-input-end', 'tool-call'];
+  assert.deepEqual(types.slice(types.indexOf('text-start')).slice(0, expected.length), expected);
+});
+
+test('a text without calls, and a request without tools, stay as they are', async () => {
+  for (const middleware of [toolMiddleware(), mendingMiddleware()]) {
+    const { options } = requestWith(middleware, ['It is noon.']);
+    assert.equal((await generateText(options)).text, 'It is noon.');
+    const { model } = options;
+    const plainText = await generateText({ model, prompt: 'hello' });
+    assert.equal(plainText.text, 'It is noon.');
+  }
+});
+
+test('a call that was cut off does not run', async () => {
+  const { ran, options } = requestWith(toolMiddleware(), ['<tool_call>{"name": "read_file", "arguments": {"path": "a.t', 'done']);
+  const { steps } = await generateText(options);
+  assert.deepEqual(ran, []);
+  assert.equal(steps[0].toolCalls[0].invalid, true);
+});
+
+for (const [kind, model] of [
+  ['in the interface', () => scripted(BROKEN, 'ReadFile')],
+  ['in the text', () => plain([WRITTEN, 'done'])],
+]) {
+  test(`calls ${kind} are mended`, async () => {
+    const { ran, options } = request(wrapLanguageModel({ model: model(), middleware: mendingMiddleware() }), {});
+    await generateText(options);
+    assert.deepEqual(ran, [{ path: 'a.txt', limit: 30 }]);
+  });
+  test(`calls ${kind} of a stream are mended`, async () => {
+    const wrapped = wrapLanguageModel({ model: model(), middleware: mendingMiddleware() });
+    const { ran, options } = request(wrapped, { stopWhen: stepCountIs(1) });
+    for await (const _ of streamText(options).fullStream);
+    assert.deepEqual(ran, [{ path: 'a.txt', limit: 30 }]);
   });
 }

@@ -1,41 +1,63 @@
 // `toolmend/jsonrepair` has the interface of `jsonrepair`, and its answers where those are certain.
 
 import assert from 'node:assert/strict';
+import { readFileSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text as readText } from 'node:stream/consumers';
 import test from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import { jsonrepair as original } from 'jsonrepair';
 import { JSONRepairError, jsonrepair } from 'toolmend/jsonrepair';
 import { jsonrepairTransform } from 'toolmend/jsonrepair/stream';
 
-// Both give the value that was meant.
-const SAME = [
-  '{"a": 1, "b": [1, 2,],}', `{'a': 'x', 'b': "y"}`, '{a: 1, b_c: "x"}', '{"a": True, "b": None}', '{"a": 1\n"b": 2}',
-  '[1 2 3]', '{"a": {"b": 1}', '{"a": [1, 2}', '{"a": 1}}', '{"t": "say "hi" now"}', '{"html": "<a href="x">y</a>"}',
-  '{"a": "x\ny"}', '{"a": 1 /* c */, "b": 2 // d\n}', '```json\n{"a": 1}\n```', '{\\"a\\": \\"b\\"}', 'callback({"a": 1});',
-  '{"a" 1}', '{"a": 1}\n{"a": 2}\n{"a": 3}',
-];
+const root = dirname(realpathSync(createRequire(import.meta.url).resolve('toolmend/package.json')));
+const INPUTS = JSON.parse(readFileSync(join(root, 'corpus/repairers/inputs.json'), 'utf8'));
 
-// The original completes, drops or invents something.
+/** The table of the page: what each package answers to a text. */
+function readDifferences() {
+  const section = readFileSync(join(root, 'docs/json-repair.md'), 'utf8').split('### Where answers differ in JavaScript\n')[1];
+  const rows = section.split('\n').filter((line) => line.startsWith('| `'));
+  return rows.map((row) => row.split('|').slice(1, 4).map((cell) => cell.trim().replace(/^`|`$/g, '').replaceAll('⏎', '\n')));
+}
+
+function answerOf(repair, text) {
+  try {
+    return repair(text);
+  } catch {
+    return 'refused';
+  }
+}
+
+test('the page has every difference', () => {
+  const found = INPUTS.map((text) => [text, answerOf(original, text), answerOf(jsonrepair, text)]);
+  const value = (answer) => (answer === 'refused' ? answer : JSON.parse(answer));
+  const different = found.filter(([, other, own]) => !isDeepStrictEqual(value(other), value(own)));
+  assert.deepEqual(different, readDifferences());
+  assert.equal(INPUTS.length, 54);
+});
+
+// The original completes, drops or invents something. With each text, where it stops being JSON, in UTF-16 units.
 const REFUSED = [
-  '{"path": "n.md", "content": "Once upon a', '{"a": 1, "pa', '{"a": 1, "b":', '{"a": tru', '[1,2,3', '{', '{"a": , "b": 2}',
-  'I cannot do that.', '[1, 2, ...]',
+  ['{"path": "n.md", "content": "Once upon a', 40], ['{"a": 1, "pa', 12], ['{"a": 1, "b":', 13], ['{"a": tru', 6], ['[1,2,3', 6],
+  ['{', 1], ['{"a": , "b": 2}', 6], ['I cannot do that.', 0], ['[1, 2, ...]', 7], ['{"é😀": , "b": 2}', 8],
 ];
 
-test('what is certain is the same', () => {
-  for (const text of SAME) assert.deepEqual(JSON.parse(jsonrepair(text)), JSON.parse(original(text)), text);
+test('valid text stays as it is, digit by digit', () => {
+  assert.equal(jsonrepair('{"a": "\\ud800"}'), '{"a": "\\ud800"}');
   const valid = ' {"a" : 1.50,\n"n": 12345678901234567890} ';
   assert.equal(jsonrepair(valid), valid);
   assert.equal(jsonrepair('{"n": 12345678901234567890}\n{"n": 2}'), '[\n{"n": 12345678901234567890},\n{"n": 2}\n]');
 });
 
 test('nothing is made up', () => {
-  for (const text of REFUSED) {
+  for (const [text, position] of REFUSED) {
     assert.throws(() => jsonrepair(text), (error) => {
       assert.ok(error instanceof JSONRepairError && error instanceof Error);
       assert.match(error.message, new RegExp(`at position ${error.position}$`));
-      assert.ok(error.position >= 0 && error.position <= text.length && !error.verdict.runs, text);
+      assert.ok(!error.verdict.runs, text);
+      assert.equal(error.position, position, text);
       return true;
     });
   }

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import test from 'node:test';
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import * as toolmend from 'toolmend';
-import { MendError, Mender, createStream, fix, parse, schemaOf, turn } from 'toolmend';
+import { MendError, Mender, Preview, createStream, fix, parse, schemaOf, turn } from 'toolmend';
 import * as v from 'valibot';
 import { z } from 'zod';
 
@@ -136,4 +136,19 @@ test('both kinds of modules have the same exports', () => {
   const common = createRequire(import.meta.url)('toolmend');
   assert.deepEqual(Object.keys(common).sort(), Object.keys(toolmend).filter((name) => name !== 'default').sort());
   assert.equal(common.Mender, Mender);
+});
+
+test('a preview grows with its text', () => {
+  const preview = new Preview('{"path": "a.txt", "steps": [{"say": "Once');
+  assert.deepEqual(preview.value, { path: 'a.txt', steps: [{ say: 'Once' }] });
+  assert.equal(preview.push(' upon').json, '{"path": "a.txt", "steps": [{"say": "Once upon"}]}');
+  assert.equal(new Preview('Well').value, undefined);
+});
+
+test('streams send previews on request', () => {
+  const text = '<tool_call>{"name": "plan", "arguments": {"steps": [{"say": "Once';
+  const partial = { steps: [{ say: 'Once' }] };
+  const events = createStream(['plan'], { previews: true }).push(text);
+  assert.deepEqual(events, [{ type: 'preview', index: 0, name: 'plan', partial, incomplete: true }]);
+  assert.deepEqual(createStream(['plan']).push(text), []);
 });

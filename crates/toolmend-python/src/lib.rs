@@ -6,6 +6,7 @@
 mod column;
 mod inputs;
 mod mender;
+mod preview;
 mod text;
 mod turn;
 mod value;
@@ -21,6 +22,8 @@ mod _native {
     use crate::inputs::dialects;
     #[pymodule_export]
     use crate::mender::Mender;
+    #[pymodule_export]
+    use crate::preview::Preview;
     #[pymodule_export]
     use crate::text::Fixer;
     #[pymodule_export]

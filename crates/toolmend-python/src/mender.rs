@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 
 use crate::inputs::{parse_finish, parse_policy, value_error};
 use crate::text::MIN_DETACHED_LEN;
-use crate::turn::{Stream, Turn, turn_options};
+use crate::turn::{Stream, StreamDelivery, Turn, turn_options};
 use crate::verdict::Verdict;
 
 /// Mends the calls of a set of tools.
@@ -91,21 +91,23 @@ impl Mender {
         reasoning_open: bool,
         request: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Turn> {
-        let options = turn_options(dialect, model, reasoning_open, false, request)?;
+        let options = turn_options(dialect, model, reasoning_open, StreamDelivery::default(), request)?;
         let finish = parse_finish(finish_reason);
         Ok(Turn::new(py.detach(|| self.inner.turn(text, &options, finish))))
     }
 
-    #[pyo3(signature = (*, dialect=None, model=None, reasoning_open=false, live=false, request=None))]
+    #[pyo3(signature = (*, dialect=None, model=None, reasoning_open=false, live=false, previews=false, request=None))]
     fn stream(
         &self,
         dialect: Option<&str>,
         model: Option<&str>,
         reasoning_open: bool,
         live: bool,
+        previews: bool,
         request: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Stream> {
-        let options = turn_options(dialect, model, reasoning_open, live, request)?;
+        let options =
+            turn_options(dialect, model, reasoning_open, StreamDelivery { live, previews }, request)?;
         Ok(Stream::new(self.inner.stream(&options)))
     }
 }

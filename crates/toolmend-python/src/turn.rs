@@ -12,16 +12,23 @@ use crate::inputs::{parse_finish, value_error};
 use crate::value::build;
 use crate::verdict::{Repair, SharedCall, Verdict, to_dict};
 
+/// Which events a stream sends before a call is complete.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct StreamDelivery {
+    pub(crate) live: bool,
+    pub(crate) previews: bool,
+}
+
 /// Collects what is known about an output in addition to its text.
 pub(crate) fn turn_options(
     dialect: Option<&str>,
     model: Option<&str>,
     reasoning_open: bool,
-    live: bool,
+    delivery: StreamDelivery,
     request: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<TurnOptions> {
-    let delivery = if live { Delivery::Live } else { Delivery::Held };
-    let mut options = TurnOptions::new().delivery(delivery);
+    let live = if delivery.live { Delivery::Live } else { Delivery::Held };
+    let mut options = TurnOptions::new().delivery(live).previews(delivery.previews);
     if reasoning_open {
         options = options.reasoning_open(true);
     }
@@ -184,6 +191,8 @@ pub(crate) struct Event {
     name: Option<String>,
     id: Option<String>,
     call: Option<Py<Call>>,
+    /// The arguments so far, as JSON. Their value is built when it is asked for.
+    partial_json: Option<String>,
 }
 
 impl Event {
@@ -192,7 +201,14 @@ impl Event {
         let ended = |r#type, index, call: Box<toolmend::Call>| -> PyResult<Event> {
             let (name, id) = (Some(call.name.clone()), call.id.clone());
             let call = Call { shared: SharedCall::Single(call.into()) };
-            Ok(Event { r#type, index: Some(index), name, id, call: Some(Py::new(py, call)?), text: None })
+            Ok(Event {
+                r#type,
+                index: Some(index),
+                name,
+                id,
+                call: Some(Py::new(py, call)?),
+                ..Event::default()
+            })
         };
         Ok(match event {
             toolmend::Event::Content(text) => with_text("content", text),
@@ -207,6 +223,13 @@ impl Event {
             toolmend::Event::CallEnd { index, call } => ended("call_end", index, call)?,
             toolmend::Event::CallCut { index, call } => ended("call_cut", index, call)?,
             toolmend::Event::CallRejected { index, call } => ended("call_rejected", index, call)?,
+            toolmend::Event::Preview { index, name, json } => Event {
+                r#type: "preview",
+                index: Some(index),
+                name: Some(name),
+                partial_json: Some(json),
+                ..Event::default()
+            },
             toolmend::Event::Removed(repair) => with_text("removed", repair.kind.name().to_owned()),
             other => with_text("note", format!("{other:?}")),
         })
@@ -215,10 +238,22 @@ impl Event {
 
 #[pymethods]
 impl Event {
+    #[getter]
+    fn partial<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.partial_json.as_ref().map(|json| build(py, json)).transpose()
+    }
+
+    /// Whether the arguments are only what was written so far.
+    #[getter]
+    fn incomplete(&self) -> bool {
+        self.partial_json.is_some()
+    }
+
     fn __repr__(&self) -> String {
         let mut parts = vec![format!("{:?}", self.r#type)];
         parts.extend(self.index.map(|index| format!("index={index}")));
         parts.extend(self.name.as_ref().map(|name| format!("name={name:?}")));
+        parts.extend(self.partial_json.as_ref().map(|json| format!("partial_json={json:?}")));
         parts.extend(self.text.as_ref().map(|text| format!("text={text:?}")));
         format!("Event({})", parts.join(", "))
     }

@@ -372,6 +372,12 @@ impl Serialize for Encoded<'_, Event> {
                 map.serialize_entry("index", index)?;
                 map.serialize_entry("text", text)?;
             }
+            Event::Preview { index, name, json } => {
+                map.serialize_entry("index", index)?;
+                map.serialize_entry("name", name)?;
+                map.serialize_entry("partial", &encoding.json(json))?;
+                map.serialize_entry("incomplete", &true)?;
+            }
             Event::CallEnd { index, call }
             | Event::CallCut { index, call }
             | Event::CallRejected { index, call } => {
@@ -393,6 +399,7 @@ fn event_type(event: &Event) -> &'static str {
         Event::CallEnd { .. } => "call_end",
         Event::CallCut { .. } => "call_cut",
         Event::CallRejected { .. } => "call_rejected",
+        Event::Preview { .. } => "preview",
         Event::Removed(_) => "removed",
         Event::Note(_) => "note",
     }

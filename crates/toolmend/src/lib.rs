@@ -142,6 +142,7 @@
 //! | find calls in model output | [`Mender::turn`], [`TurnOptions`], [`Finish`] | [`Turn`], [`Call`], [`Part`] |
 //! | say what counts as a call | [`Calls`], [`ToolChoice`], [`TurnOptions`] | |
 //! | find calls in a stream | [`Mender::stream`], [`Stream`], [`Delivery`] | [`Event`], or a [`Listener`] of your own |
+//! | show JSON while it is written | [`Preview`] | its value so far |
 //! | use a verdict | [`Verdict::json`], [`Verdict::into_result`] | [`Success`] or [`Refusal`] ([`Reason`], [`Violation`]) |
 //! | see what was changed | [`Verdict::repairs`] | [`Repair`] ([`RepairKind`], [`Tier`], [`Layer`]) |
 //! | write verdicts as JSON | [`serde::Serialize`], [`Encoding`] | the fields of the batch protocol |
@@ -194,6 +195,7 @@ mod name;
 mod patch;
 mod pipeline;
 mod policy;
+mod preview;
 mod repair;
 mod report;
 mod reprompt;
@@ -229,6 +231,7 @@ pub use crate::{
     intent::{Calls, ToolChoice},
     mender::{Mender, MenderBuilder},
     policy::{Limits, Policy, Preset},
+    preview::Preview,
     repair::{Layer, REPAIRS, Repair, RepairInfo, RepairKind, Tier},
     reprompt::{Recovery, Reprompt, RepromptError},
     schema::{Schema, SchemaError},

@@ -145,6 +145,16 @@ pub enum Event {
         /// The piece of JSON text.
         text: String,
     },
+    /// The arguments so far of a call that is being written, if [`TurnOptions::previews`] asked for it. For display only: the call
+    /// is incomplete, and it may be refused. Each preview replaces the one before it, and how many there are depends on the pieces.
+    Preview {
+        /// The number of the call.
+        index: usize,
+        /// The name of the tool, as the model wrote it.
+        name: String,
+        /// The arguments so far, as JSON. A string that is still open is shown as far as it goes.
+        json: String,
+    },
     /// The call is complete and may run.
     CallEnd {
         /// The number of the call.
@@ -314,7 +324,7 @@ impl Listener for Turn {
             }
             Event::Removed(repair) => self.repairs.push(repair),
             Event::Note(text) => self.notes.push(text),
-            Event::CallStart { .. } | Event::ArgumentsDelta { .. } => {}
+            Event::CallStart { .. } | Event::ArgumentsDelta { .. } | Event::Preview { .. } => {}
         }
     }
 
@@ -370,6 +380,7 @@ pub struct TurnOptions {
     pub(crate) model: Option<String>,
     pub(crate) reasoning_open: Option<bool>,
     pub(crate) delivery: Delivery,
+    pub(crate) previews: bool,
     pub(crate) calls: Option<Calls>,
     pub(crate) request: RequestContext,
     /// The format of the answer, if it is JSON.
@@ -386,6 +397,21 @@ impl TurnOptions {
     /// ```
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Adds events with the arguments so far of a call that is being written, at every depth, for user interfaces.
+    ///
+    /// ```
+    /// use toolmend::{Event, Mender, TurnOptions};
+    /// let mut stream = Mender::new(&serde_json::json!(["plan"])).unwrap().stream(&TurnOptions::new().previews(true));
+    /// let events = stream.push(r#"<tool_call>{"name": "plan", "arguments": {"steps": [{"say": "Once up"#);
+    /// let json = r#"{"steps": [{"say": "Once up"}]}"#.to_owned();
+    /// assert_eq!(events, [Event::Preview { index: 0, name: "plan".to_owned(), json }]);
+    /// ```
+    #[must_use]
+    pub fn previews(mut self, on: bool) -> Self {
+        self.previews = on;
+        self
     }
 
     /// The dialect that the prompt asked for, by its name in [`dialects`](crate::dialects). `auto` means none.

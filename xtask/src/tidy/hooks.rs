@@ -11,8 +11,9 @@ const NODE_TESTS: &str = "crates/toolmend-node/tests/";
 /// Data engines. They run in `cargo xtask cluster` and are described with the other ways to clean many calls.
 const ENGINES: [&str; 4] = ["duckdb", "polars", "ray", "spark"];
 
-/// Interfaces of other packages. They need no framework, and the page of their language describes them.
+/// Interfaces of other packages. They need no framework, and have a page of their own.
 const REPLACEMENTS: [&str; 2] = ["json_repair", "jsonrepair"];
+const REPLACEMENTS_PAGE: &str = "docs/json-repair.md";
 
 /// Returns the files that are missing for a hook.
 pub(super) fn check_hooks(tree: &Tree) -> Vec<String> {
@@ -39,7 +40,7 @@ fn check_python(tree: &Tree) -> Vec<String> {
             problems.extend(check_page(tree, &module, "docs/scale.md", &import));
         } else if REPLACEMENTS.contains(name) {
             problems.extend(check_file(tree, &module, &format!("{PYTHON_TESTS}test_{name}.py")));
-            problems.extend(check_page(tree, &module, "docs/python.md", &import));
+            problems.extend(check_page(tree, &module, REPLACEMENTS_PAGE, &import));
         } else {
             problems.extend(check_file(tree, &module, &format!("{PYTHON_TESTS}hooks/test_{name}.py")));
             problems.extend(check_page(tree, &module, "docs/hooks.md", &import));
@@ -69,7 +70,7 @@ fn check_node(tree: &Tree) -> Vec<String> {
         // A part of an entry point is tested with the rest of it.
         let whole = name.split('/').next().unwrap_or(name);
         problems.extend(check_file(tree, &module, &format!("{NODE_TESTS}{whole}.test.mjs")));
-        let page = if REPLACEMENTS.contains(&whole) { "docs/node.md" } else { "docs/hooks.md" };
+        let page = if REPLACEMENTS.contains(&whole) { REPLACEMENTS_PAGE } else { "docs/hooks.md" };
         problems.extend(check_page(tree, &module, page, &format!("toolmend/{name}")));
     }
     problems

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from toolmend import _native
+from toolmend._extras import extra
 from toolmend._mender import Mender
 from toolmend._policy import Policy, Preset
 from toolmend._text import compile_fixer
@@ -27,14 +28,35 @@ def mend_column(
 
     Returns a column of structs: ``json`` (null if the text is refused; the same buffers as the input if nothing was
     mended), ``outcome``, ``repairs``, ``values`` (of a text that contains several) and ``feedback``. It is a
-    ``pyarrow.ChunkedArray`` for columns of pyarrow, otherwise an object with ``__arrow_c_stream__``.
+    ``pyarrow.ChunkedArray`` for columns of pyarrow, a ``DataFrame`` with the same index for series of pandas, otherwise an object
+    with ``__arrow_c_stream__``.
 
     Use ``threads=1`` in hosts that are parallel already, such as Ray and Spark.
     """
+    if _library_of(column) == "pandas":
+        return _mend_series(column, schema, mender=mender, tool=tool, policy=policy, threads=threads)
     name, names = (tool, None) if isinstance(tool, str) else ("", tool)
     mended = _native.mend_column(column, compile_fixer(schema, policy, None), mender, name, names, threads)
-    if type(column).__module__.partition(".")[0] != "pyarrow":
+    if _library_of(column) != "pyarrow":
         return mended
     import pyarrow
 
     return pyarrow.chunked_array(mended)
+
+
+def _library_of(column: Any) -> str:
+    return type(column).__module__.partition(".")[0]
+
+
+def _mend_series(series: Any, schema: Any, *, tool: Any, **options: Any) -> Any:
+    """Mends a series of pandas, which may hold its texts in several ways."""
+    with extra("pandas"):
+        import pandas
+        import pyarrow
+
+    names = tool if isinstance(tool, str) else pyarrow.array(tool, pyarrow.string(), from_pandas=True)
+    texts = pyarrow.array(series, pyarrow.string(), from_pandas=True)
+    if isinstance(texts, pyarrow.ChunkedArray):
+        texts = texts.combine_chunks()
+    mended = mend_column(texts, schema, tool=names, **options)
+    return pandas.DataFrame(mended.to_pylist(), index=series.index, columns=["json", "outcome", "repairs", "values", "feedback"])

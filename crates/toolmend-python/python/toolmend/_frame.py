@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-import pyarrow as pa
-
 from toolmend._column import mend_column
+from toolmend._extras import extra
 from toolmend._mender import Mender, to_definitions
 from toolmend._policy import Policy, Preset
 from toolmend._schema import schema_text
+
+with extra("arrow"):
+    import pyarrow as pa
 
 #: The type of an answer, made of types that every engine has.
 ROW = pa.struct(

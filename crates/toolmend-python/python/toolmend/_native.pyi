@@ -160,6 +160,7 @@ class Event:
         "call_end",
         "call_cut",
         "call_rejected",
+        "preview",
         "removed",
     ]: ...
     @property
@@ -172,6 +173,15 @@ class Event:
     def id(self) -> str | None: ...
     @property
     def call(self) -> Call | None: ...
+    @property
+    def partial(self) -> Any:
+        """The arguments so far, if this is a preview. For display only, never as arguments."""
+    @property
+    def partial_json(self) -> str | None:
+        """The same as JSON text."""
+    @property
+    def incomplete(self) -> bool:
+        """Whether this is a preview of a call that is still being written."""
 
 @final
 class Stream:
@@ -208,9 +218,27 @@ class Mender:
         model: str | None = None,
         reasoning_open: bool = False,
         live: bool = False,
+        previews: bool = False,
         request: Mapping[str, Any] | None = None,
     ) -> Stream:
-        """Starts to read an output piece by piece. With ``live``, events contain strings while the model writes them."""
+        """Starts to read an output piece by piece. With ``live``, events contain strings while the model writes them.
+
+        With ``previews``, there are also events with the arguments so far, at every depth, for user interfaces.
+        """
+
+@final
+class Preview:
+    """What can be shown of JSON that is still being written. It only grows, and must never be used as arguments."""
+
+    def __new__(cls, text: str = "") -> Self: ...
+    def push(self, piece: str) -> None:
+        """Reads the next piece, which may end anywhere."""
+    @property
+    def json(self) -> str | None:
+        """The value so far as strict JSON, or ``None`` before its first bracket."""
+    @property
+    def value(self) -> Any:
+        """The value so far."""
 
 @final
 class Fixer:

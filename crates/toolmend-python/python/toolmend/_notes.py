@@ -23,9 +23,13 @@ class CallNotes:
             while len(self._notes) > _MAX_CALLS:
                 self._notes.popitem(last=False)
 
+    def get(self, call_id: str | None) -> str | None:
+        """Returns the notes of a call."""
+        return self._notes.get(call_id or "")
+
     def add_to(self, call_id: str | None, result: Any) -> Any:
         """Returns the result of a call with its notes before it. Histories repeat results, so it can be asked again."""
-        notes = self._notes.get(call_id or "")
+        notes = self.get(call_id)
         return result if notes is None else prepend(notes, result)
 
     def add_to_messages(self, messages: Any) -> Any:

@@ -76,8 +76,8 @@ def is_type(source: Any) -> bool:
     return isinstance(source, type) or _is_function(source) or dataclasses.is_dataclass(source)
 
 
-def _is_typeddict(source: Any) -> bool:
-    """`typing.is_typeddict` does not recognise the typed dictionaries of `typing_extensions`."""
+def is_typeddict(source: Any) -> bool:
+    """Whether this is a typed dictionary. `typing.is_typeddict` does not recognise the typed dictionaries of `typing_extensions`."""
     return hasattr(source, "__required_keys__") and hasattr(source, "__total__")
 
 
@@ -107,7 +107,7 @@ class _SchemaBuilder:
         origin = typing.get_origin(source)
         if origin is not None:
             return self._generic(source, origin, typing.get_args(source))
-        if _is_typeddict(source) or dataclasses.is_dataclass(source):
+        if is_typeddict(source) or dataclasses.is_dataclass(source):
             return self._reference(source)
         if isinstance(source, type) and issubclass(source, enum.Enum):
             return {"enum": [member.value for member in source]}
@@ -128,7 +128,7 @@ class _SchemaBuilder:
 
     def arguments(self, function: Any) -> Schema:
         """Builds the schema of the keyword arguments of a callable."""
-        hints = _type_hints(function)
+        hints = type_hints(function)
         properties: dict[str, Schema] = {}
         required = []
         extra: Schema | bool = False
@@ -183,8 +183,8 @@ class _SchemaBuilder:
         return {"$ref": f"#/$defs/{self.names[source]}"}
 
     def _members(self, source: Any) -> Schema:
-        hints = _type_hints(source)
-        if _is_typeddict(source):
+        hints = type_hints(source)
+        if is_typeddict(source):
             properties = {name: self.type(hint) for name, hint in hints.items()}
             return _object(properties, sorted(source.__required_keys__, key=list(hints).index), False)
         properties = {}
@@ -204,7 +204,8 @@ class _SchemaBuilder:
         return schema
 
 
-def _type_hints(source: Any) -> dict[str, Any]:
+def type_hints(source: Any) -> dict[str, Any]:
+    """Returns the annotations of a type or callable."""
     target = source.func if isinstance(source, functools.partial) else source
     if callable(target) and not isinstance(target, type) and not hasattr(target, "__annotations__"):
         target = type(target).__call__

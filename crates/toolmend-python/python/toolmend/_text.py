@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from functools import lru_cache
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from toolmend import _native
 from toolmend._policy import Policy, Preset, to_rules
 from toolmend._schema import schema_text
+from toolmend._typed import to_type
+
+T = TypeVar("T")
 
 
 class MendError(json.JSONDecodeError):
@@ -21,6 +24,10 @@ class MendError(json.JSONDecodeError):
     def __init__(self, verdict: _native.Verdict, text: str) -> None:
         super().__init__(verdict.feedback or verdict.message or "not JSON", text, _find_first_error(text))
         self.verdict = verdict
+
+    def __reduce__(self) -> Any:
+        # Between processes, which cannot share a verdict, the error is the one that it replaces.
+        return json.JSONDecodeError, (self.msg, self.doc, self.pos)
 
 
 def _find_first_error(text: str) -> int:
@@ -104,6 +111,22 @@ def _loads_with_options(text: str, fixer: _native.Fixer, logging: bool, hooks: d
     if not runs:
         raise MendError(mended, text)
     return json.loads(mended, **hooks) if hooks else mended
+
+
+def loads_as(
+    s: str | bytes | bytearray,
+    target: type[T],
+    *,
+    policy: Policy | Preset | None = None,
+    finish_reason: str | None = None,
+) -> T:
+    """Returns the value of a JSON text as this type: a Pydantic model, a dataclass, a typed dictionary or any other annotation.
+
+    The type is also the schema by which the text is mended. Raises :class:`MendError` if the text is refused or truncated.
+    """
+    value = loads(s, target, policy=policy, finish_reason=finish_reason)
+    built: T = to_type(value, target)
+    return built
 
 
 def load(fp: IO[Any], schema: Any = None, **options: Any) -> Any:

@@ -12,10 +12,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import duckdb
-
+from toolmend._extras import extra
 from toolmend._frame import Task
 from toolmend._policy import Policy, Preset
+
+with extra("duckdb"):
+    import duckdb
 
 __all__ = ["register"]
 

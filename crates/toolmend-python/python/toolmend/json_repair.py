@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from toolmend import _native
+from toolmend._native import Preview
 from toolmend._text import MendError, compile_fixer, decode_text
 
 __all__ = ["JSONReturnType", "from_file", "install", "load", "loads", "repair_json"]
@@ -25,7 +26,8 @@ on_refusal: OnRefusal = "raise"
 """What happens to a text that cannot be mended with certainty: ``raise`` an error, return the ``empty`` string as for a text
 without JSON, or return the ``partial`` value of a text that was cut off. A call may choose for itself."""
 
-_MODES = ("standard", "salvage")
+#: The values of ``schema_repair_mode``. Both do the same: dropping items would be a loss.
+MODES = ("standard", "salvage")
 # What the original refuses in its strict mode.
 _NOT_STRICT = frozenset(
     {
@@ -61,7 +63,8 @@ def repair_json(
     """Returns the mended text, or its value with ``return_objects``. ``logging`` returns the value and a list of repairs.
 
     A text without JSON gives an empty string. Several documents give a list of their values. ``stream_stable`` is for a text
-    that is still growing: it returns the members that are complete.
+    that is still growing: it returns what can be shown of it, and the string that is open as far as it goes. Never use that as
+    arguments.
     """
     text = decode_text(json_str if json_fd is None else json_fd.read())
     try:
@@ -155,8 +158,8 @@ def _read(
     refusal: OnRefusal | None,
 ) -> tuple[Any, list[dict[str, str]]]:
     schema = None if schema is True else schema
-    if mode not in _MODES:
-        raise ValueError(f"schema_repair_mode: expected one of {', '.join(_MODES)}, found {mode!r}")
+    if mode not in MODES:
+        raise ValueError(f"schema_repair_mode: expected one of {', '.join(MODES)}, found {mode!r}")
     if mode == "salvage" and schema is None:
         raise ValueError("schema_repair_mode='salvage' needs a schema")
     if strict and schema is not None:
@@ -175,18 +178,21 @@ def _read(
         if dropped:
             raise ValueError(f"strict mode: the text is not JSON without {', '.join(sorted(dropped))}")
         return verdict.value, log
-    return _refused(verdict, text, stream_stable, strict, refusal or on_refusal), log
+    if stream_stable:
+        shown = Preview(text).value
+        if shown is None:
+            raise _NoJson
+        return shown, log
+    return _refused(verdict, text, strict, refusal or on_refusal), log
 
 
-def _refused(
-    verdict: _native.Verdict, text: str, stream_stable: bool, strict: bool, refusal: OnRefusal
-) -> Any:
+def _refused(verdict: _native.Verdict, text: str, strict: bool, refusal: OnRefusal) -> Any:
     if not any(mark in text for mark in '{["'):
         raise _NoJson
     if verdict.values and not strict:
         return verdict.values
-    if verdict.outcome == "truncated" and (stream_stable or refusal == "partial"):
-        return verdict.partial
+    if verdict.outcome == "truncated" and refusal == "partial":
+        return "" if verdict.partial is None else verdict.partial
     if refusal == "raise":
         raise MendError(verdict, text)
     raise _NoJson
@@ -201,42 +207,9 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def cli(arguments: list[str] | None = None) -> int:
     """The command line of the original: ``python -m toolmend.json_repair [FILE]``."""
-    import argparse
+    from toolmend import _json_repair_cli
 
-    parser = argparse.ArgumentParser(prog="python -m toolmend.json_repair", description="Mends JSON.")
-    parser.add_argument("filename", nargs="?", help="the file to mend; standard input without one")
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument("-i", "--inline", action="store_true", help="replace the file")
-    where.add_argument("-o", "--output", metavar="FILE", help="write to this file")
-    parser.add_argument("--ensure_ascii", action="store_true", help="escape characters beyond ASCII")
-    parser.add_argument("--indent", type=int, default=2, help="indentation, 2 by default")
-    parser.add_argument("--skip-json-loads", action="store_true", help="has no effect: valid text is always left alone")
-    parser.add_argument("--schema", metavar="FILE", help="a JSON Schema")
-    parser.add_argument("--strict", action="store_true", help="refuse what is more than a slip")
-    parser.add_argument("--schema-repair-mode", choices=_MODES, default="standard")
-    options = parser.parse_args(arguments)
-    if options.inline and not options.filename:
-        parser.error("--inline needs a file")
-    try:
-        schema = json.loads(Path(options.schema).read_text(encoding="utf-8")) if options.schema else None
-        text = Path(options.filename).read_bytes() if options.filename else sys.stdin.buffer.read()
-        mended = repair_json(
-            text,
-            strict=options.strict,
-            schema=schema,
-            schema_repair_mode=options.schema_repair_mode,
-            ensure_ascii=options.ensure_ascii,
-            indent=options.indent,
-        )
-        target = options.filename if options.inline else options.output
-        if target:
-            Path(target).write_text(mended, encoding="utf-8")
-        else:
-            print(mended)
-    except (OSError, ValueError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    return 0
+    return _json_repair_cli.run(arguments)
 
 
 if __name__ == "__main__":

@@ -11,17 +11,19 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from langchain.agents.middleware import AgentMiddleware
-from langchain_core.exceptions import OutputParserException
-from langchain_core.messages import AIMessage, ToolMessage
-from langchain_core.output_parsers import JsonOutputParser as _JsonOutputParser
-from langchain_core.utils.function_calling import convert_to_openai_tool
-
 from toolmend._chat import mender_for
+from toolmend._extras import extra
 from toolmend._mender import Mender
 from toolmend._notes import CallNotes, prepend
 from toolmend._policy import Policy, Preset
 from toolmend._text import MendError, loads
+
+with extra("langchain"):
+    from langchain.agents.middleware import AgentMiddleware
+    from langchain_core.exceptions import OutputParserException
+    from langchain_core.messages import AIMessage, ToolMessage
+    from langchain_core.output_parsers import JsonOutputParser as _JsonOutputParser
+    from langchain_core.utils.function_calling import convert_to_openai_tool
 
 __all__ = ["JsonOutputParser", "ToolmendMiddleware", "awrap_tool_call", "mend_message", "wrap_tool_call"]
 

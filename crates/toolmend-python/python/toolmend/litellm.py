@@ -14,13 +14,15 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from typing import Any
 
-import litellm
-from litellm.integrations.custom_logger import CustomLogger
-
 from toolmend._chat import mend_call, mend_completion, mender_for
+from toolmend._extras import extra
 from toolmend._mender import Mender
 from toolmend._notes import CallNotes
 from toolmend._policy import Policy, Preset
+
+with extra("litellm"):
+    import litellm
+    from litellm.integrations.custom_logger import CustomLogger
 
 __all__ = ["Toolmend", "completion", "proxy_handler"]
 

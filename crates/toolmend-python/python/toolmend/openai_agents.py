@@ -11,14 +11,16 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Any
 
-from agents import Model
-from agents.models.multi_provider import MultiProvider
-from openai.types.responses import ResponseFunctionToolCall
-
 from toolmend._chat import mend_call, mender_for
+from toolmend._extras import extra
 from toolmend._mender import Mender
 from toolmend._notes import CallNotes
 from toolmend._policy import Policy, Preset
+
+with extra("openai-agents"):
+    from agents import Model
+    from agents.models.multi_provider import MultiProvider
+    from openai.types.responses import ResponseFunctionToolCall
 
 __all__ = ["Mended"]
 

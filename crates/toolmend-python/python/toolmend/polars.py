@@ -11,10 +11,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import polars as pl
-
+from toolmend._extras import extra
 from toolmend._frame import Task
 from toolmend._policy import Policy, Preset
+
+with extra("polars"):
+    import polars as pl
 
 __all__ = ["mend_column"]
 

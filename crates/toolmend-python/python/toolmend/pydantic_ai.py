@@ -11,14 +11,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic import ValidationError
-from pydantic_ai import ModelRetry
-from pydantic_ai.capabilities import AbstractCapability
-
 from toolmend._chat import mender_for
+from toolmend._extras import extra
 from toolmend._notes import CallNotes
 from toolmend._policy import Policy, Preset
 from toolmend._text import fix
+
+with extra("pydantic-ai"):
+    from pydantic import ValidationError
+    from pydantic_ai import ModelRetry
+    from pydantic_ai.capabilities import AbstractCapability
 
 __all__ = ["Toolmend"]
 

@@ -12,10 +12,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import pyarrow as pa
-
+from toolmend._extras import extra
 from toolmend._frame import Task
 from toolmend._policy import Policy, Preset
+
+with extra("ray"):
+    import pyarrow as pa
 
 __all__ = ["mend_column"]
 

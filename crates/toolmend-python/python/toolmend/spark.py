@@ -13,12 +13,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import pyarrow as pa
-from pyspark.sql import Column
-from pyspark.sql.functions import arrow_udf, col
-
+from toolmend._extras import extra
 from toolmend._frame import Task
 from toolmend._policy import Policy, Preset
+
+with extra("spark"):
+    import pyarrow as pa
+    from pyspark.sql import Column
+    from pyspark.sql.functions import arrow_udf, col
 
 __all__ = ["mend_column"]
 

@@ -267,6 +267,11 @@ impl Stream {
 
     /// The same, for a call that reaches at most to `end`.
     pub(super) fn stable_call_up_to(&self, at: usize, end: usize) -> Option<RawCall> {
+        self.stable_block_up_to(at, end)?.calls.pop()
+    }
+
+    /// The calls that begin at this position.
+    pub(super) fn stable_block_up_to(&self, at: usize, end: usize) -> Option<Block> {
         self.judge.pay(end - at);
         let input = Input::stable_only(&self.buffer[..end], self.custom.table());
         let block = match &self.context {
@@ -280,7 +285,7 @@ impl Stream {
             }
         };
         match block {
-            Step::Got(mut block) => block.calls.pop(),
+            Step::Got(block) => Some(block),
             _ => None,
         }
     }

@@ -57,6 +57,7 @@ struct StableArguments {
 impl Stream {
     /// Sends the stable arguments of the call at this position, which has not ended.
     pub(super) fn send_stable_arguments(&mut self, at: usize) {
+        self.find_shown_call(at);
         if !self.delivers_live() {
             return;
         }
@@ -223,13 +224,13 @@ impl Stream {
 }
 
 /// Whether the tool declares this key for strings alone.
-fn is_string(guide: &Guide, key: &str) -> bool {
+pub(super) fn is_string(guide: &Guide, key: &str) -> bool {
     let declared = guide.properties(guide.root()).find(|(name, ..)| *name == key);
     declared.is_some_and(|(_, place, _)| guide.types(place) == Types::STRING)
 }
 
 /// How much of a value cannot be markup.
-fn certain_length(value: &str, custom: &CustomTable) -> usize {
+pub(super) fn certain_length(value: &str, custom: &CustomTable) -> usize {
     // A CDATA section is removed as a whole.
     const SECTION: &str = "<![CDATA[";
     let start = value.trim_start();

@@ -315,7 +315,8 @@ impl Stream {
                 true
             }
             Step::Got(_) | Step::More => {
-                let is_example = self.delivers_live() && self.is_labelled_example(at);
+                let is_example =
+                    (self.delivers_live() || self.previews.is_on()) && self.is_labelled_example(at);
                 let at = self.hold(at);
                 self.wait_for_more(at);
                 self.context = CallContext::Framed(Frames::default(), None);

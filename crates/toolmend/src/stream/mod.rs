@@ -74,6 +74,7 @@ mod message_headers;
 mod messages_in_sentences;
 mod next_marks;
 mod paid_judge;
+mod previews;
 mod reasoning_words;
 mod recent_text;
 mod refusing_words;
@@ -96,6 +97,7 @@ use self::held_output::HeldOutput;
 use self::live_arguments::LiveCall;
 use self::next_marks::NextMarks;
 use self::paid_judge::{PaidJudge, VerdictFuel};
+use self::previews::Previews;
 use self::recent_text::RecentText;
 use self::repeated_call::LastCall;
 use self::unreadable_frames::DecoratedTags;
@@ -217,6 +219,7 @@ pub struct Stream {
     decorated_tags: DecoratedTags,
     delivery: Delivery,
     live: LiveCall,
+    previews: Previews,
     finish: Finish,
     finished: bool,
     /// Only text is pending. This is the first question for most pieces, so the answer is kept.
@@ -400,6 +403,7 @@ impl Stream {
             decorated_tags: DecoratedTags::default(),
             delivery: options.delivery,
             live: LiveCall::default(),
+            previews: Previews::new(options.previews),
             finish: Finish::Unknown,
             finished: false,
             is_plain_text: false,
@@ -454,6 +458,7 @@ impl Stream {
             self.append(piece);
         }
         self.advance(false);
+        self.send_preview();
         self.hand_events_to(listener);
         self.is_plain_text = self.expects_plain_text();
     }
@@ -500,6 +505,7 @@ impl Stream {
         // A custom marker may end in any byte, and live delivery continues from one string to the next.
         self.attempts.may_have_ended |= piece.iter().any(|byte| ENDERS.contains(byte))
             || self.delivery == Delivery::Live
+            || self.previews.is_on()
             || !self.custom.table().tokens.is_empty();
     }
 

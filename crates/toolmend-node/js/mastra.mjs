@@ -1,0 +1,3 @@
+import hooks from './mastra.cjs';
+
+export const { mended } = hooks;
