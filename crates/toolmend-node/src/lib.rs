@@ -209,6 +209,7 @@ pub fn find_first_error(text: String) -> u32 {
 
 /// Reads JSON piece by piece, for display.
 #[napi]
+#[derive(Default)]
 pub struct Preview {
     inner: Mutex<toolmend::Preview>,
 }
@@ -218,7 +219,7 @@ impl Preview {
     /// Begins a text.
     #[napi(constructor)]
     pub fn new() -> Self {
-        Preview { inner: Mutex::new(toolmend::Preview::new()) }
+        Preview::default()
     }
 
     /// Reads the next piece.
