@@ -69,23 +69,29 @@ pub(crate) enum MissedEnd {
     Unknown,
 }
 
-/// Whether a call after a marker ends at `end`. If text follows instead of the marker that closes the call, a brace of an
-/// unquoted value may have been taken for the end.
+/// Whether a call after a marker ends at `end`. If anything but another call or markup follows, a brace of an unquoted value
+/// may have been taken for the end.
 // Case: dialects/gemma4/brace-in-bare-value
+// Case: dialects/gemma4/brace-in-bare-value-before-markup
 // Case: dialects/gemma4/brace-in-bare-value-unclosed
 pub(crate) fn misses_its_end(input: Input<'_>, end: usize) -> Step<MissedEnd> {
-    let next = input.skip_whitespace(end);
+    let mut next = input.skip_whitespace(end);
+    while let Some(b']' | b'}' | b',' | b';') = input.byte(next) {
+        next = input.skip_whitespace(next + 1);
+    }
     let rest = input.rest(next);
-    let half = |word: &str| !input.done && word.starts_with(rest);
-    if half(WORD) {
+    if rest.is_empty() {
+        return if input.done { Step::No } else { Step::More };
+    }
+    if !input.done && WORD.starts_with(rest) {
         return Step::More;
     }
-    let delimiter = GEMMA.delimiters.iter().any(|delimiter| rest.starts_with(delimiter));
-    if rest.is_empty()
-        || rest.starts_with(WORD)
-        || rest.starts_with(['<', '[', ']', '}', ',', ';']) && !delimiter
-    {
-        return Step::No;
+    let is_delimiter = GEMMA.delimiters.iter().any(|delimiter| rest.starts_with(delimiter));
+    match input.markup(next) {
+        Step::More => return Step::More,
+        Step::Got(_) if !is_delimiter => return Step::No,
+        _ if rest.starts_with(WORD) => return Step::No,
+        Step::Got(_) | Step::No => {}
     }
     match value_literals::find_closer(input, next) {
         Some(at) => Step::Got(MissedEnd::Marker(at)),

@@ -263,7 +263,7 @@ impl Stream {
                 Step::No => {}
             }
         }
-        if !self.may_infer()
+        if !self.may_infer(at)
             || self.is_statement_in_fence(at)
             || !(line_start || self.may_infer_inside_line(at))
         {

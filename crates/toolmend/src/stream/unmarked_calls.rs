@@ -8,7 +8,7 @@ use super::held_output::Assumption;
 use super::refusing_words;
 use super::{CallContext, Inference, Stream};
 use crate::dialect::block::Block;
-use crate::dialect::inferred::{Found, InferenceRules};
+use crate::dialect::inferred::{Found, InferenceRules, may_begin_without_tools};
 use crate::dialect::raw_call::RawCall;
 use crate::dialect::table::{Form, is_no_tool};
 use crate::dialect::token::TextKind;
@@ -37,8 +37,11 @@ enum Weight {
 
 impl Stream {
     /// Whether text can be a call without a marker at this position.
-    pub(super) fn may_infer(&self) -> bool {
+    pub(super) fn may_infer(&self, at: usize) -> bool {
         let asked = self.is_asked();
+        let may_name_tool = !self.mender.tools().is_empty()
+            || self.requested.is_some()
+            || may_begin_without_tools(&self.buffer[at..]);
         self.text_kind == TextKind::Content
             && (!self.is_in_fence() || asked)
             && match self.inference {
@@ -47,7 +50,7 @@ impl Stream {
                 Inference::Off => false,
             }
             && self.request.choice != ToolChoice::None
-            && (!self.mender.tools().is_empty() || self.requested.is_some())
+            && may_name_tool
     }
 
     /// Whether the prompt or the request asks for calls without a marker.

@@ -90,6 +90,7 @@ pub(crate) use self::doubtful::{has_contradicting_keys, has_duplicate_keys};
 #[cfg(test)]
 pub(crate) use self::fuel::meter;
 pub(crate) use self::fuel::{Allowance, Fuel, OUT_OF_FUEL};
+pub(crate) use self::plain_value::is_well_known_tool;
 pub(crate) use self::slips::{Likelihood, is_odd_text};
 use crate::patch::Patch;
 use crate::policy::Policy;

@@ -151,6 +151,12 @@ fn main_field_of<'f>(
     fields.all(|other| other == field).then_some(field)
 }
 
+/// Whether a tool has a name that the table knows, in any case and with any separators.
+pub(crate) fn is_well_known_tool(name: &str) -> bool {
+    let folded = fold(name);
+    MAIN_FIELDS.iter().any(|(_, tools)| tools.iter().any(|tool| fold(tool) == folded))
+}
+
 /// Whether the text is a call of the tool, a list of words that starts with a key, a key by itself, or ends in a marker.
 // Case: syntax/call-is-no-main-field
 // Case: syntax/key-is-no-main-field

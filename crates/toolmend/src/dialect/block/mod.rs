@@ -16,10 +16,13 @@ use crate::dialect::table::{self, CODE_TOKENS, CORNER_BRACKETS, Form, GEMMA_MARK
 use crate::dialect::tagged::{self, CallHeader, ToolLookup};
 use crate::dialect::token::{self, Header, Markup, NextPart, Role, Word};
 use crate::dialect::{arrow_hash, attribute_list, begun_again, corner_brackets, gemma, plain_body, python};
+use crate::syntax::is_well_known_tool;
 use crate::verdict::Reason;
 
 /// How many closing markers are tried for a body with broken quotes.
 const MAX_TRIES: usize = 12;
+/// What elements that are named after a tool may begin with.
+pub(super) const TOOL_PREFIX: &str = "tool_";
 /// A longer header is text.
 const MAX_NAME: usize = 200;
 /// What it costs to read the next piece before a body, in bytes that could be looked at meanwhile.
@@ -767,11 +770,9 @@ impl Reader<'_, '_> {
         if tag.close || !head.name.is_empty() {
             return Progress::No;
         }
-        let word =
-            tag.word.strip_prefix("tool_").filter(|_| !self.judge.has_tool(tag.word)).unwrap_or(tag.word);
-        if !self.judge.has_tool(word) || tag.equals.is_some() {
+        let Some(word) = tool_of_element(tag.word, self.judge).filter(|_| tag.equals.is_none()) else {
             return Progress::No;
-        }
+        };
         let after = at + tag.len;
         let named = CallHead { name: word.to_owned(), ..head.clone() };
         if !tag.attributes.is_empty() {
@@ -830,6 +831,18 @@ impl Reader<'_, '_> {
         head.arguments_next |= !head.name.is_empty() && self.judge.has_tool(&head.name);
         Progress::At(at + label_end)
     }
+}
+
+/// The tool that an element names, with or without `tool_`. If no tools are declared, only that prefix and a well-known name
+/// together show that it is a call.
+// Case: dialects/agent_tags/tool-prefix
+// Case: dialects/dsml_v4/tool-elements-undeclared
+pub(super) fn tool_of_element<'w>(word: &'w str, judge: &dyn CallJudge) -> Option<&'w str> {
+    if judge.has_tool(word) {
+        return Some(word);
+    }
+    let name = word.strip_prefix(TOOL_PREFIX)?;
+    (judge.has_tool(name) || !judge.has_tools() && is_well_known_tool(name)).then_some(name)
 }
 
 enum Progress {

@@ -10,7 +10,7 @@ mod fence;
 pub(crate) use self::announced_line::may_begin;
 use self::announced_line::{read_named, read_prefixed, read_word};
 use self::call_sequence::Place;
-use super::block::{Block, CallJudge, Frames, Reader};
+use super::block::{Block, CallJudge, Frames, Reader, TOOL_PREFIX, tool_of_element};
 use super::input::{Input, Step};
 use super::raw_call::{Ending, Field, RawArguments, RawCall, RawValue};
 use super::table::{self, Dialect, Form, Recognition, is_no_tool, recognised};
@@ -106,6 +106,7 @@ pub(crate) fn read(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> St
     let known = block.calls.iter().all(|call| {
         rules.judge.has_tool(&call.name)
             || is_no_tool(&call.name)
+            || is_whole_element(call, rules)
             || evidence == Evidence::AskedFor && !call.name.is_empty() && rules.takes_any_name()
     });
     // Arguments without a name are only a call if they are the whole message.
@@ -160,9 +161,22 @@ fn is_closed_frame(input: Input<'_>, at: usize, end: usize) -> Step<()> {
 /// marker, and words may follow.
 // Case: dialects/agent_tags/tool-prefix
 fn is_tool_element(input: Input<'_>, at: usize, block: &Block) -> bool {
-    let word = input.rest(at).strip_prefix("<tool_");
+    let word = input.rest(at).strip_prefix('<').and_then(|word| word.strip_prefix(TOOL_PREFIX));
     let named = |call: &RawCall| word.is_some_and(|word| word.starts_with(&call.name));
     block.calls.iter().all(|call| call.dialect.form == Form::Element && named(call))
+}
+
+/// Whether the call is an undamaged element of a tool that nobody had to declare.
+// Case: dialects/dsml_v4/tool-elements-undeclared
+fn is_whole_element(call: &RawCall, rules: InferenceRules<'_>) -> bool {
+    let is_whole = call.ending == Ending::Complete && !call.damaged;
+    is_whole && call.dialect.form == Form::Element && !rules.judge.has_tools()
+}
+
+/// Whether a call may begin at the start of this text although no tools are declared, as far as the text goes.
+pub(crate) fn may_begin_without_tools(text: &str) -> bool {
+    let Some(word) = text.strip_prefix('<') else { return false };
+    word.starts_with(TOOL_PREFIX) || TOOL_PREFIX.starts_with(word)
 }
 
 /// What follows a call without a marker.
@@ -508,11 +522,9 @@ fn read_headed(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<B
 fn read_element(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
     match super::tag::read(input.rest(at), input.done, input.custom) {
         Step::Got(tag) if !tag.close => {
-            let word = tag.word.strip_prefix("tool_").unwrap_or(tag.word);
-            if rules.judge.has_tool(tag.word) || rules.judge.has_tool(word) {
-                new_reader(input, at, rules, &[]).read(at)
-            } else {
-                Step::No
+            match tool_of_element(tag.word, rules.judge) {
+                Some(_) => new_reader(input, at, rules, &[]).read(at),
+                None => Step::No,
             }
         }
         Step::More => {
@@ -522,13 +534,14 @@ fn read_element(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<
                 .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
                 .count();
             let word = &rest[..length];
-            let bare = word.strip_prefix("tool_").unwrap_or(word);
+            let bare = word.strip_prefix(TOOL_PREFIX).unwrap_or(word);
             let known = if length < rest.len() {
-                rules.judge.has_tool(word) || rules.judge.has_tool(bare)
+                tool_of_element(word, rules.judge).is_some()
             } else {
                 rules.judge.may_begin_tool_name(word)
                     || rules.judge.may_begin_tool_name(bare)
-                    || "tool_".starts_with(word)
+                    || TOOL_PREFIX.starts_with(word)
+                    || !rules.judge.has_tools() && bare.len() < word.len()
             };
             if known { Step::More } else { Step::No }
         }

@@ -5,12 +5,12 @@
 use std::borrow::Cow;
 
 use crate::json::strict;
-use crate::json::text::unquote;
+use crate::json::text::{compact_json, unquote};
 use crate::patch::Patch;
 use crate::policy::Policy;
 use crate::repair::{RepairKind, Tier};
 use crate::schema::guide::Guide;
-use crate::syntax::{self, Finish, Fuel, ReadContext, Reading};
+use crate::syntax::{self, DoubtfulReading, Finish, Fuel, MendedText, ReadContext, Reading};
 
 /// An array or object found in a string: its text as found, and the patches that make it strict.
 #[derive(Debug)]
@@ -64,13 +64,36 @@ pub(super) fn read_container(content: &str, policy: &Policy) -> Option<EmbeddedJ
         explains: false,
         fuel,
     };
-    let Reading::One(mended) = syntax::read(content, &reader) else { return None };
+    let mended = match syntax::read(content, &reader) {
+        Reading::One(mended) => mended,
+        Reading::Doubtful(doubtful) => close_brackets(content, *doubtful)?,
+        Reading::Several(_) | Reading::Cut(_) | Reading::Refused(_) => return None,
+    };
     let is_sure =
         mended.layers.iter().flat_map(Patch::edits).all(|edit| {
             careful.allows(edit.kind) && edit.kind.tier() <= Tier::Guided && !drops_text(edit.kind)
         });
     (is_sure && looks_like_container(&mended.text))
         .then(|| EmbeddedJson { text: content.to_owned(), layers: mended.layers })
+}
+
+/// The reading of a text that only lacks closing brackets, if no other text is as near. A text that ends in anything but a
+/// bracket may have been cut inside a value.
+// Case: shape/bracket-lost-in-a-string
+// Case: shape/list-cut-in-a-string
+fn close_brackets(content: &str, doubtful: DoubtfulReading) -> Option<MendedText> {
+    let DoubtfulReading { own: Reading::One(own), corrected, incomplete: false, .. } = doubtful else {
+        return None;
+    };
+    let lacks_closers = own
+        .layers
+        .iter()
+        .flat_map(Patch::edits)
+        .all(|edit| !edit.kind.info().is_guess || edit.kind == RepairKind::MissingCloserAdded);
+    let value = compact_json(&own.text);
+    let has_rival =
+        corrected.iter().any(|other| !other.completes && compact_json(&other.mended.text) != value);
+    (content.ends_with(['}', ']']) && lacks_closers && !has_rival).then_some(own)
 }
 
 /// The content of a string that holds nothing but another string, once or twice.

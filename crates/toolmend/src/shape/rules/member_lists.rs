@@ -115,7 +115,7 @@ pub(super) fn is_entry_of_map(tree: &Tree<'_>, object: usize) -> bool {
 }
 
 /// `{"a": 1}`
-fn single_member(tree: &Tree<'_>, element: usize) -> Option<(String, usize)> {
+pub(super) fn single_member(tree: &Tree<'_>, element: usize) -> Option<(String, usize)> {
     let mut children = tree.children(element);
     let is_object = tree.nodes[element].kind == Kind::Object;
     match (children.next(), children.next()) {

@@ -18,6 +18,8 @@
 //! | `{"0": "a", "1": "b"}` | an array | guided |
 //! | `[{"name": "a", "value": 1}]` | an object of any keys | the entry, never the element |
 //! | pairs, named values, objects of one member | an object | guided, if no name occurs twice |
+//! | objects of one member | an array of objects that need several | guided: one element, if no name occurs twice |
+//! | `[{"edits": [..]}]` | the array `edits` | guided: the key repeats the name of the array |
 //! | a key with other case, separators or marks; its plural; a typing error; a synonym | a declared key | renamed, if nothing else resembles either |
 //! | any other key | a declared key | refused, even if only one is missing |
 //!
@@ -28,6 +30,7 @@
 pub(super) mod code_quotes;
 mod container;
 mod container_text;
+mod elements;
 mod embedded_json;
 mod enum_match;
 pub(crate) mod envelope;
@@ -115,7 +118,7 @@ const fn opens(kind: RepairKind, proposal: Proposal) -> Rule {
     Rule { kind, opens: true, about: About::Value, proposal }
 }
 
-pub(crate) static RULES: [Rule; 32] = [
+pub(crate) static RULES: [Rule; 34] = [
     // What hints ask for.
     settles(RepairKind::RelationalDefaultFilled, Schema(relation::fill_relational_defaults)),
     settles(RepairKind::LinkUnwrapped, Schema(markdown_link::unwrap_link)),
@@ -161,6 +164,8 @@ pub(crate) static RULES: [Rule; 32] = [
         Each { schema: single_element::value_to_array, typed: single_element::value_to_list },
     ),
     opens(RepairKind::ListToObject, Schema(member_lists::list_to_object)),
+    opens(RepairKind::PlaceholderUnwrapped, Schema(elements::unwrap_repeated_name)).about(About::Object),
+    opens(RepairKind::ListToObject, Schema(elements::join_pieces)).about(About::Object),
     // The members of an object.
     opens(RepairKind::KeyRespelled, Each { schema: keys::respell_keys, typed: keys::respell_field })
         .about(About::Object),
