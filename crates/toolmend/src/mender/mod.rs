@@ -34,11 +34,18 @@ use crate::verdict::{Outcome, Reason, Refusal, Verdict};
 
 /// Judges and mends the calls of a set of tools. It is compiled once, cheap to clone, and can be shared between threads.
 ///
-/// Around it: [`Stats`](crate::Stats) counts verdicts, [`Reprompt`](crate::Reprompt) says when to send a call back,
-/// [`with_contract_hints`](crate::with_contract_hints) adds advice to descriptions, [`Lenient`](crate::Lenient) and
-/// [`from_str`](crate::from_str()) read into Rust types, and [`CustomDialects`](crate::CustomDialects) adds notations of calls. In the
-/// project, `docs/rust.md` shows all of it in an agent loop, `docs/hints.md` documents what a schema can say beyond JSON Schema, and
-/// `docs/coming-from.md` is for users of similar systems.
+/// [`mend`](Mender::mend) judges one call, [`turn`](Mender::turn) finds the calls in a whole output, and [`stream`](Mender::stream) in
+/// pieces of one. Around it:
+///
+/// - [`Policy`] says what may be repaired, and [`MenderBuilder::trace`] reports repairs as events;
+/// - [`Reprompt`](crate::Reprompt) says when to send a call back, and [`Stats`](crate::Stats) counts verdicts;
+/// - `Tool::for_type` (feature `schemars`) declares a Rust type as a tool, and [`Lenient`](crate::Lenient) and
+///   [`from_str`](crate::from_str()) read into Rust types without a schema;
+/// - [`with_contract_hints`](crate::with_contract_hints) adds advice to the descriptions of tools;
+/// - [`CustomDialects`](crate::CustomDialects) adds notations of calls.
+///
+/// In the project, `docs/rust.md` shows all of it up to an agent loop, `docs/hints.md` documents what a schema can say beyond JSON
+/// Schema, and `docs/coming-from.md` is for users of similar systems.
 ///
 /// ```
 /// use serde_json::json;

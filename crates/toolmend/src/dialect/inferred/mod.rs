@@ -521,12 +521,10 @@ fn read_headed(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<B
 /// Reads `<read_file>…</read_file>`, if such a tool is declared.
 fn read_element(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> Step<Block> {
     match super::tag::read(input.rest(at), input.done, input.custom) {
-        Step::Got(tag) if !tag.close => {
-            match tool_of_element(tag.word, rules.judge) {
-                Some(_) => new_reader(input, at, rules, &[]).read(at),
-                None => Step::No,
-            }
-        }
+        Step::Got(tag) if !tag.close => match tool_of_element(tag.word, rules.judge) {
+            Some(_) => new_reader(input, at, rules, &[]).read(at),
+            None => Step::No,
+        },
         Step::More => {
             let rest = input.rest(at + 1);
             let length = rest

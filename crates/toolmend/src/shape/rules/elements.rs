@@ -57,7 +57,8 @@ pub(super) fn join_pieces(mismatch: &SchemaMismatch<'_>) -> Option<Change> {
         .collect();
     let pieces = pieces.filter(|all| (2..=MAX_PIECES).contains(&all.len()))?;
     let names: HashSet<&str> = pieces.iter().map(|(name, _)| name.as_str()).collect();
-    let are_members = names.len() == pieces.len() && names.iter().all(|name| mismatch.declares(position, name));
+    let are_members =
+        names.len() == pieces.len() && names.iter().all(|name| mismatch.declares(position, name));
     if !are_members || mismatch.guide().required(position).count_ones() < 2 {
         return None;
     }
