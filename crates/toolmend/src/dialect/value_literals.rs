@@ -237,12 +237,20 @@ fn read_unclosed(input: Input<'_>, from: usize, delimiter: &str, style: Style) -
     let close = char::from(style.close);
     match text.trim_end().strip_suffix(close) {
         Some(before) => {
-            let before = before.trim_end_matches(|ch: char| ch.is_whitespace() || ch == '`');
             let end = from + text.trim_end().len() - close.len_utf8();
-            Step::Got((RawValue::String(before.to_owned()), end, true))
+            Step::Got((RawValue::String(without_layout(before).to_owned()), end, true))
         }
         None => Step::No,
     }
+}
+
+/// A text without the white space and the fence before the bracket that closes the call. A text of several lines may end in a line
+/// break of its own.
+// Case: dialects/gemma4/lost-closing-delimiter-after-a-line-break
+fn without_layout(text: &str) -> &str {
+    let trimmed = text.trim_end_matches(|ch: char| ch.is_whitespace() || ch == '`');
+    let is_last_line_whole = trimmed.contains('\n') && text[trimmed.len()..].starts_with('\n');
+    if is_last_line_whole { &text[..=trimmed.len()] } else { trimmed }
 }
 
 fn read_quoted(
