@@ -68,8 +68,8 @@ Commands:
                        clean generated files (jsonl, parquet, chat): speed, memory, killed and resumed runs
   cluster              compare Spark, Ray, DuckDB and Polars with the command, row by row
   postgres             test the journal on a real PostgreSQL
-  release --check      pack every crate, check dependencies, versions and the files that deploy the gateway, and build and
-                       start a static binary
+  release --check      pack every crate, check dependencies, versions and the files that deploy the gateway, build and
+                       install the packages for Python and Node, and build and start a static binary
   release --version X.Y.Z
                        write the version wherever it is, and begin its section in CHANGELOG.md
   binary [--quick | --target TRIPLE]

@@ -1,8 +1,9 @@
 //! `cargo xtask release --check`: whether what is published is complete, as far as that can be seen without publishing.
 //!
-//! It packs every crate, checks what the crates depend on, checks the files that deploy the gateway against the formats of the programs
+//! It packs every crate, checks what the crates depend on, builds and installs the packages for Python and Node, checks the files that deploy the gateway against the formats of the programs
 //! that read them, and builds a static binary. `cargo xtask tidy`, which it runs too, compares versions and manifests.
 
+pub(crate) mod artefacts;
 pub(crate) mod binary;
 mod installer;
 mod licences;
@@ -62,6 +63,7 @@ pub(crate) fn check() -> Result<(), TaskError> {
     tidy::run()?;
     check_crates()?;
     check_deployment()?;
+    artefacts::check_artefacts()?;
     binary::build(&binary::Options { target: None, is_quick: true })
 }
 

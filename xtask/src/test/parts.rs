@@ -32,6 +32,12 @@ pub(super) const PARTS: &[Part] = &[
         run: release::check_crates,
     },
     Part {
+        name: "artefacts",
+        about: "what is published for Python and Node: built, checked, installed",
+        needs: &[&PYTHON, &NODE],
+        run: release::artefacts::check_artefacts,
+    },
+    Part {
         name: "deploy",
         about: "files for deployment; spelling",
         needs: &[&PYTHON, &CURL],
