@@ -56,7 +56,8 @@ function packBinding(folder, platform, module) {
   const limits = Object.fromEntries(Object.entries(known).map(([key, value]) => [key, [value]]));
   const description = `The native module of toolmend for ${platform}`;
   const files = ['toolmend.node', ...LICENCES];
-  writeManifest(folder, { name, version, description, license, repository, homepage, engines, ...limits, main: 'toolmend.node', files });
+  const described = { name, version, description, license, repository, homepage, engines };
+  writeManifest(folder, { ...described, ...limits, type: 'commonjs', main: 'toolmend.node', files });
 }
 
 /** The name of the platform that this runs on. */

@@ -162,6 +162,12 @@ function mendStream(reader) {
     }
   };
 
+  // The stream of events ends once; doing it again does nothing.
+  const end = (controller, reason) => {
+    if (stream !== undefined) read(controller, stream.finish(reason));
+    close(controller);
+  };
+
   return new TransformStream({
     transform(part, controller) {
       switch (part.type) {
@@ -184,14 +190,15 @@ function mendStream(reader) {
           writeCall(controller, reader.mendPart(part), held.get(part.toolCallId));
           return;
         case 'finish':
-          if (stream !== undefined) read(controller, stream.finish(reasonOf(part.finishReason)));
-          close(controller);
+          end(controller, reasonOf(part.finishReason));
           controller.enqueue(found ? { ...part, finishReason: withCalls(part.finishReason) } : part);
           return;
         default:
           controller.enqueue(part);
       }
     },
+    // A stream that broke off has no finish. Its text is not lost, and its last call is incomplete.
+    flush: (controller) => end(controller, 'length'),
   });
 }
 

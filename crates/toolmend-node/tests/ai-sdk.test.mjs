@@ -164,6 +164,18 @@ test('a text without calls, and a request without tools, stay as they are', asyn
   }
 });
 
+test('the text of a stream that breaks off is not lost', async () => {
+  const chunks = [{ type: 'text-delta', id: 't', delta: 'It is noon. <tool' }];
+  const model = new MockLanguageModelV3({ doStream: async () => ({ stream: simulateReadableStream({ chunks }) }) });
+  const { stream } = await wrapLanguageModel({ model, middleware: mendingMiddleware() }).doStream({
+    prompt: [],
+    tools: [{ type: 'function', name: 'read_file', inputSchema: { type: 'object' } }],
+  });
+  let text = '';
+  for await (const part of stream) text += part.delta ?? '';
+  assert.equal(text, 'It is noon. <tool');
+});
+
 test('a call that was cut off does not run', async () => {
   const { ran, options } = requestWith(toolMiddleware(), ['<tool_call>{"name": "read_file", "arguments": {"path": "a.t', 'done']);
   const { steps } = await generateText(options);
