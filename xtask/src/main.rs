@@ -32,6 +32,7 @@ mod site;
 mod test;
 mod tidy;
 mod timings;
+mod wasm;
 
 use std::process::ExitCode;
 
@@ -53,8 +54,11 @@ Commands:
   bench gateway        measure the gateway against direct access, nginx and LiteLLM
   bench journal        measure queries on a journal of 1,000,000 entries, and the cost of writing it
   bench packages       measure the packages against json, JSON.parse and other repairers
+  bench wasm           measure the package for browsers against the Node package
   clients              run real clients through the gateway, with a server that breaks every rule
   packages             build the Python and Node packages and test them with real frameworks
+  wasm [--build]       build the package for browsers, and test it in Node and in a browser (Debian's Chromium). --build
+                       only builds it
   agents [--only AGENT] [--case CASE]
                        run real coding agents with a model that breaks its calls, directly and through the gateway, and
                        check that none gets less far through it; writes docs/agents.md, and keeps what earlier runs measured
@@ -98,7 +102,10 @@ fn main() -> ExitCode {
         ["bench", "gateway"] => bench::gateway::run(),
         ["bench", "journal"] => bench::journal::run(),
         ["bench", "packages"] => bench::packages::run(),
+        ["bench", "wasm"] => bench::wasm::run(),
         ["packages"] => packages::run(),
+        ["wasm"] => wasm::run(),
+        ["wasm", "--build"] => wasm::build_package().map(|_| ()),
         ["clients"] => clients::run(),
         ["agents", options @ ..] => agents::Options::parse(options).and_then(|options| agents::run(&options)),
         ["matrix"] => matrix::run(),

@@ -7,36 +7,46 @@ use std::process::Command;
 
 use crate::command::{TaskError, cargo_command, succeeds};
 use crate::installs::{can_install_debian_packages, install_debian_packages};
+use crate::wasm;
 
 /// Something that a machine may lack.
 #[derive(Debug)]
 pub(crate) struct Need {
     pub(crate) name: &'static str,
     is_there: fn() -> bool,
-    /// The packages of Debian that contain it, if there are any.
-    debian_packages: &'static [&'static str],
+    source: Source,
     /// What to do where this command cannot install it.
     pub(crate) enable: &'static str,
+}
+
+/// Where this command can get it.
+#[derive(Debug)]
+enum Source {
+    Nowhere,
+    /// From these packages of Debian.
+    Debian(&'static [&'static str]),
+    /// In steps of its own, if the first function says that they can be tried.
+    Steps(fn() -> bool, fn() -> Result<(), TaskError>),
 }
 
 pub(crate) static RUSTFMT: Need = Need {
     name: "rustfmt",
     is_there: || succeeds(&mut cargo_command(&["fmt", "--version"])),
-    debian_packages: &[],
+    source: Source::Nowhere,
     enable: "rustup component add rustfmt",
 };
 
 pub(crate) static CLIPPY: Need = Need {
     name: "clippy",
     is_there: || succeeds(&mut cargo_command(&["clippy", "--version"])),
-    debian_packages: &[],
+    source: Source::Nowhere,
     enable: "rustup component add clippy",
 };
 
 pub(crate) static LINUX: Need = Need {
     name: "Linux",
     is_there: || cfg!(target_os = "linux"),
-    debian_packages: &[],
+    source: Source::Nowhere,
     enable: "run it on Linux, because it reads /proc",
 };
 
@@ -46,14 +56,14 @@ pub(crate) static PYTHON: Need = Need {
         let check = "import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))";
         succeeds(Command::new("python3").args(["-c", check]))
     },
-    debian_packages: &["python3", "python3-venv"],
+    source: Source::Debian(&["python3", "python3-venv"]),
     enable: "install `python3` and its module `venv`; on Debian: sudo apt-get install python3 python3-venv",
 };
 
 pub(crate) static CURL: Need = Need {
     name: "curl",
     is_there: || succeeds(Command::new("curl").arg("--version")),
-    debian_packages: &["curl"],
+    source: Source::Debian(&["curl"]),
     enable: "on Debian: sudo apt-get install curl",
 };
 
@@ -64,21 +74,28 @@ pub(crate) static NODE: Need = Need {
         succeeds(Command::new("node").args(["--eval", check]))
             && succeeds(Command::new("npm").arg("--version"))
     },
-    debian_packages: &["nodejs", "npm"],
+    source: Source::Debian(&["nodejs", "npm"]),
     enable: "install `node` and `npm`, for example from https://nodejs.org",
 };
 
 pub(crate) static POSTGRES: Need = Need {
     name: "PostgreSQL",
     is_there: || find_postgres().is_some(),
-    debian_packages: &["postgresql"],
+    source: Source::Debian(&["postgresql"]),
     enable: "on Debian: sudo apt-get install postgresql",
+};
+
+pub(crate) static WASM: Need = Need {
+    name: "the source of Rust's standard library",
+    is_there: wasm::is_there,
+    source: Source::Steps(wasm::is_installable, wasm::install),
+    enable: "rustup component add rust-src",
 };
 
 pub(crate) static CHROMIUM: Need = Need {
     name: "Chromium",
     is_there: || find_browser().is_some(),
-    debian_packages: &["chromium"],
+    source: Source::Debian(&["chromium"]),
     enable: "install `chromium`; on Debian: sudo apt-get install chromium",
 };
 
@@ -89,7 +106,11 @@ impl Need {
 
     /// Whether this process may install it.
     pub(crate) fn is_installable(&self) -> bool {
-        !self.debian_packages.is_empty() && can_install_debian_packages()
+        match self.source {
+            Source::Nowhere => false,
+            Source::Debian(_) => can_install_debian_packages(),
+            Source::Steps(can_try, _) => can_try(),
+        }
     }
 
     /// Installs it if it is missing and this process may.
@@ -101,15 +122,18 @@ impl Need {
         if !self.is_installable() {
             return Err(TaskError(format!("{name} is missing; {enable}")));
         }
-        install_debian_packages(self.debian_packages)?;
-        if self.is_there() {
-            Ok(())
-        } else {
-            let packages = self.debian_packages.join(" ");
-            Err(TaskError(format!(
-                "{name} is missing, and the package of Debian is not it ({packages}); {enable}"
-            )))
-        }
+        let tried = match self.source {
+            Source::Nowhere => String::new(),
+            Source::Debian(packages) => {
+                install_debian_packages(packages)?;
+                format!(", and the package of Debian is not it ({})", packages.join(" "))
+            }
+            Source::Steps(_, install) => {
+                install()?;
+                ", and could not be installed".to_owned()
+            }
+        };
+        if self.is_there() { Ok(()) } else { Err(TaskError(format!("{name} is missing{tried}; {enable}"))) }
     }
 }
 

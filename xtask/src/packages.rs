@@ -137,11 +137,11 @@ fn install_node(folder: &Path, profile: &str) -> Result<PathBuf, TaskError> {
 }
 
 #[cfg(unix)]
-fn link(from: &Path, to: &Path) -> Result<(), TaskError> {
+pub(crate) fn link(from: &Path, to: &Path) -> Result<(), TaskError> {
     std::os::unix::fs::symlink(from, to).map_err(|error| file_error("link", to, &error))
 }
 
 #[cfg(not(unix))]
-fn link(from: &Path, to: &Path) -> Result<(), TaskError> {
+pub(crate) fn link(from: &Path, to: &Path) -> Result<(), TaskError> {
     std::os::windows::fs::symlink_dir(from, to).map_err(|error| file_error("link", to, &error))
 }

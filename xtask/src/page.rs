@@ -38,7 +38,7 @@ pub(crate) fn run() -> Result<(), TaskError> {
 }
 
 /// Returns the browser, and installs it if it is missing.
-fn find_browser() -> Result<PathBuf, TaskError> {
+pub(crate) fn find_browser() -> Result<PathBuf, TaskError> {
     needs::CHROMIUM.ensure()?;
     needs::find_browser().ok_or_else(|| TaskError("Chromium is missing".to_owned()))
 }

@@ -1,14 +1,17 @@
 //! `cargo xtask site`: builds the documentation as a site, with every link checked.
 
+use std::env;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::command::{TaskError, print_line, run_command, workspace_root};
 use crate::files::{cache_folder, create_folder, file_error, read_file, write_file};
 use crate::installs::install_python_packages;
 use crate::markdown::find_links;
+use crate::needs;
 use crate::tidy::resolve_link;
+use crate::wasm;
 
 const PACKAGES: &[&str] = &["mkdocs-material==9.8.1"];
 /// Where the files that are no pages of the site can be read.
@@ -16,19 +19,50 @@ const REPOSITORY: &str = "https://github.com/toolmend/toolmend/blob/main/";
 /// The folder of the pages.
 const PAGES: &str = "docs";
 
-/// Copies the pages and builds the site. A link that leads nowhere and a page without an entry are errors.
+/// The folder of the playground, and what it needs of the package for browsers.
+const PLAYGROUND: &str = "playground/toolmend";
+const PLAYGROUND_FILES: [&str; 2] = ["web.mjs", "toolmend.wasm"];
+
+/// Builds the site, with the module of the playground where it can be compiled. With `CI=true` it must be.
 pub(crate) fn run() -> Result<(), TaskError> {
+    let is_strict = env::var("CI").is_ok_and(|value| value == "true");
+    let package = match [&needs::NODE, &needs::WASM].into_iter().try_for_each(needs::Need::ensure) {
+        Ok(()) => Some(wasm::build_package()?),
+        Err(missing) if is_strict => return Err(missing),
+        Err(TaskError(reason)) => {
+            print_line(&format!("the playground of this site will not work: {reason}"));
+            None
+        }
+    };
+    build(package.as_deref()).map(|_| ())
+}
+
+/// Copies the pages, builds the site and returns its folder. A link that leads nowhere and a page without an entry are errors.
+pub(crate) fn build(package: Option<&Path>) -> Result<PathBuf, TaskError> {
     let folder = cache_folder("site")?;
     let python = install_python_packages(&folder, "mkdocs", PACKAGES)?;
     let pages = folder.join("pages");
     let _ = fs::remove_dir_all(&pages);
     copy_pages(PAGES, &pages)?;
+    if let Some(package) = package {
+        copy_playground(package, &pages.join(PLAYGROUND))?;
+    }
     let mut build = Command::new(python.with_file_name("mkdocs"));
     build.args(["build", "--strict", "--quiet", "--config-file", "mkdocs.yml"]);
     // A message of the theme about another project, which it would show at every build.
     build.env("NO_MKDOCS_2_WARNING", "1").current_dir(workspace_root());
     run_command(&mut build)?;
-    print_line(&format!("the site is in {}", folder.join("html").display()));
+    let site = folder.join("html");
+    print_line(&format!("the site is in {}", site.display()));
+    Ok(site)
+}
+
+fn copy_playground(package: &Path, to: &Path) -> Result<(), TaskError> {
+    create_folder(to)?;
+    for name in PLAYGROUND_FILES {
+        let file = package.join("full").join(name);
+        fs::copy(&file, to.join(name)).map_err(|error| file_error("copy", &file, &error))?;
+    }
     Ok(())
 }
 

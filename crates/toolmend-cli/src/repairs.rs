@@ -4,7 +4,6 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Args;
-use serde::Serialize;
 use toolmend::{Layer, REPAIRS};
 
 use crate::error::CommandError;
@@ -19,25 +18,6 @@ pub(crate) struct RepairsArgs {
     format: TableFormat,
 }
 
-/// A row of the table as JSON.
-#[derive(Serialize)]
-struct Row {
-    kind: &'static str,
-    layer: &'static str,
-    tier: &'static str,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    aliases: &'static [&'static str],
-    off_by_default: bool,
-    summary: &'static str,
-    example: Example,
-}
-
-#[derive(Serialize)]
-struct Example {
-    before: &'static str,
-    after: &'static str,
-}
-
 /// Runs the command.
 pub(crate) fn run(args: &RepairsArgs) -> Result<ExitCode, CommandError> {
     match args.format {
@@ -50,20 +30,8 @@ pub(crate) fn run(args: &RepairsArgs) -> Result<ExitCode, CommandError> {
 }
 
 fn write_json() -> io::Result<()> {
-    let rows: Vec<_> = REPAIRS
-        .iter()
-        .map(|row| Row {
-            kind: row.name,
-            layer: row.layer.name(),
-            tier: row.tier.name(),
-            aliases: row.aliases,
-            off_by_default: row.is_opt_in,
-            summary: row.summary,
-            example: Example { before: row.example.0, after: row.example.1 },
-        })
-        .collect();
     let mut out = io::stdout().lock();
-    serde_json::to_writer_pretty(&mut out, &rows)?;
+    serde_json::to_writer_pretty(&mut out, REPAIRS)?;
     writeln!(out)
 }
 

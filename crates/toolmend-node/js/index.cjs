@@ -8,12 +8,13 @@ function toRules(policy) {
   return JSON.stringify(typeof policy === 'string' ? { preset: policy } : (policy ?? {}));
 }
 
-const plainFixer = new native.Fixer(undefined, '{}', undefined);
+// Made when it is needed, because the WebAssembly module may be loaded later than this file.
+let plainFixer;
 // A schema is compiled once, for as long as its object exists.
 const fixers = new WeakMap();
 
 function fixerFor(schema, options) {
-  if (schema === undefined && options === undefined) return plainFixer;
+  if (schema === undefined && options === undefined) return (plainFixer ??= new native.Fixer(undefined, '{}', undefined));
   const compile = () => {
     const text = schema === undefined ? undefined : JSON.stringify(schemaOf(schema));
     return new native.Fixer(text, toRules(options?.policy), options?.finishReason);
@@ -86,8 +87,8 @@ class OutputStream {
   }
 
   push(piece) {
-    const isBytes = typeof piece !== 'string';
-    return parseEvents(this.#native.push(isBytes ? Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength) : piece));
+    const isText = typeof piece === 'string';
+    return parseEvents(this.#native.push(isText ? piece : new Uint8Array(piece.buffer, piece.byteOffset, piece.byteLength)));
   }
 
   finish(finishReason) {

@@ -160,6 +160,7 @@
 //!
 //! # Features
 //!
+//! - `schema` (on by default): schemas and tools. Without it, no schema can be compiled; [`fix`] and [`from_str`] do without.
 //! - `schemars`: [`Mender`] and [`Tool`] for a Rust type, with the schema derived from it.
 //! - `template`: dialects learned from the chat template of a model.
 //! - `tracing`: events for repairs and refusals, and a summary at the end of a run.

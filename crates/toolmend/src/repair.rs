@@ -8,6 +8,9 @@
 
 use std::ops::Range;
 
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+
 use crate::wire_names::{self, wire_names};
 
 /// The part of the library that makes a repair.
@@ -231,6 +234,30 @@ repair_table! {
     MarkupMended, Dialect, Guided, "markup_mended", "markup of the call that was missing or misspelt was taken for what it must be", "<tool_call>{\"name\":\"f\",\"arguments\":{}</tool_call>" => "{}";
     MarkupRemoved, Dialect, Lossless, "markup_removed", "a marker that belongs to no call, or a special token, was removed from the text", "<tool_call>{\"name\":\"f\",\"arguments\":{}}</tool_call>x</tool_call>" => "{}";
     ArgumentsPlaced, Dialect, Assumed, "arguments_placed", "arguments without names were placed in the order in which the schema requires its members", "[f(1, \"x\")]" => "{\"a\": 1, \"b\": \"x\"}";
+}
+
+/// A row as `toolmend repairs --format json` prints it.
+impl Serialize for RepairInfo {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let (before, after) = self.example;
+        let mut row = to.serialize_map(None)?;
+        row.serialize_entry("kind", self.name)?;
+        row.serialize_entry("layer", &self.layer)?;
+        row.serialize_entry("tier", &self.tier)?;
+        if !self.aliases.is_empty() {
+            row.serialize_entry("aliases", self.aliases)?;
+        }
+        row.serialize_entry("off_by_default", &self.is_opt_in)?;
+        row.serialize_entry("summary", self.summary)?;
+        row.serialize_entry("example", &Example { before, after })?;
+        row.end()
+    }
+}
+
+#[derive(Serialize)]
+struct Example {
+    before: &'static str,
+    after: &'static str,
 }
 
 impl RepairKind {

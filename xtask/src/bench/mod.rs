@@ -4,3 +4,4 @@ pub(crate) mod gateway;
 pub(crate) mod journal;
 pub(crate) mod library;
 pub(crate) mod packages;
+pub(crate) mod wasm;

@@ -1,8 +1,8 @@
 //! The parts of `cargo xtask test`, the quick ones first.
 
 use crate::command::{TaskError, cargo_command, run_command};
-use crate::needs::{CHROMIUM, CLIPPY, CURL, LINUX, NODE, Need, POSTGRES, PYTHON, RUSTFMT};
-use crate::{clients, packages, page, postgres, release, siege, site, tidy};
+use crate::needs::{CHROMIUM, CLIPPY, CURL, LINUX, NODE, Need, POSTGRES, PYTHON, RUSTFMT, WASM};
+use crate::{clients, packages, page, postgres, release, siege, site, tidy, wasm};
 
 /// A part of the tests.
 #[derive(Debug)]
@@ -25,6 +25,12 @@ pub(super) const PARTS: &[Part] = &[
     Part { name: "postgres", about: "the journal on PostgreSQL", needs: &[&POSTGRES], run: postgres::run },
     Part { name: "page", about: "the dashboard in a browser", needs: &[&NODE, &CHROMIUM], run: page::run },
     Part { name: "packages", about: "Python and Node", needs: &[&PYTHON, &NODE], run: packages::run },
+    Part {
+        name: "wasm",
+        about: "the package for browsers",
+        needs: &[&PYTHON, &NODE, &CHROMIUM, &WASM],
+        run: wasm::run,
+    },
     Part {
         name: "crates",
         about: "every crate packs; licences and duplicates",
@@ -51,7 +57,7 @@ pub(super) const PARTS: &[Part] = &[
 /// The benchmarks depend on other repairers, which enable features of shared crates. Cargo would enable them for our tests too, so
 /// the benchmarks are linted but not tested together with the rest.
 ///
-/// The packages for Python and Node are not test programs; the task `packages` builds and tests them.
+/// The packages for Python, Node and browsers are not test programs; the tasks `packages` and `wasm` build and test them.
 const TESTED_TOGETHER: &[&str] = &[
     "--workspace",
     "--exclude",
@@ -60,6 +66,8 @@ const TESTED_TOGETHER: &[&str] = &[
     "toolmend-node",
     "--exclude",
     "toolmend-python",
+    "--exclude",
+    "toolmend-wasm",
 ];
 
 fn check_format() -> Result<(), TaskError> {
@@ -74,7 +82,8 @@ fn lint() -> Result<(), TaskError> {
     for features in [&[][..], &["--features", "toolmend-cli/serve"]] {
         run_command(cargo_command(&["clippy", "--package", "toolmend-cli"]).args(features).args(deny))?;
     }
-    Ok(())
+    let without_schemas = ["clippy", "--package", "toolmend", "--no-default-features"];
+    run_command(cargo_command(&without_schemas).args(deny))
 }
 
 fn test_crates() -> Result<(), TaskError> {

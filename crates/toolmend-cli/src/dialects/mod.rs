@@ -7,7 +7,6 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use serde::Serialize;
 use toolmend::Dialect;
 
 use crate::error::CommandError;
@@ -36,8 +35,7 @@ enum DialectsCommand {
     Learn(crate::missing::MissingArgs),
 }
 
-/// A row of the table as JSON.
-#[derive(Serialize)]
+/// A row of the table as text.
 struct Row {
     name: &'static str,
     families: &'static str,
@@ -59,11 +57,11 @@ pub(crate) fn run(args: &DialectsArgs) -> Result<ExitCode, CommandError> {
         return Err(crate::missing::error("a reader of chat templates", "template"));
     }
     let custom = args.dialects.read()?;
-    let rows: Vec<Row> = custom.rows().chain(toolmend::dialects()).map(Row::new).collect();
+    let dialects = custom.rows().chain(toolmend::dialects());
     match args.format {
-        TableFormat::Json => write_json(&rows),
-        TableFormat::Text => write_text(&rows),
-        TableFormat::Markdown => write_markdown(&rows),
+        TableFormat::Json => write_json(&dialects.collect::<Vec<_>>()),
+        TableFormat::Text => write_text(&dialects.map(Row::new).collect::<Vec<_>>()),
+        TableFormat::Markdown => write_markdown(&dialects.map(Row::new).collect::<Vec<_>>()),
     }
     .map_err(CommandError::Write)?;
     Ok(ExitCode::SUCCESS)
@@ -83,7 +81,7 @@ impl Row {
     }
 }
 
-fn write_json(rows: &[Row]) -> io::Result<()> {
+fn write_json(rows: &[&Dialect]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     serde_json::to_writer_pretty(&mut out, rows)?;
     writeln!(out)

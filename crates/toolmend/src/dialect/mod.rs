@@ -80,6 +80,7 @@ mod python_expression;
 pub(crate) mod python_string;
 pub(crate) mod raw_call;
 mod render;
+mod row_json;
 mod screen_action;
 pub(crate) mod section;
 pub(crate) mod table;

@@ -10,6 +10,7 @@ use super::guide::Types;
 
 /// What the schema wants in a position, and does not get.
 #[derive(Debug, Clone)]
+#[cfg_attr(not(feature = "schema"), allow(dead_code, reason = "only the validator finds faults"))]
 pub(crate) enum Wants {
     /// One of these types. Without `fraction`, a number must be whole.
     Type { types: Types, fraction: bool },

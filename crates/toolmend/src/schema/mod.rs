@@ -10,12 +10,15 @@
 //! The guide may be wrong, because it merges the branches of unions. The validator has the last word: nothing
 //! leaves the library as mended that it did not accept. This module never changes a value.
 
+#[cfg(feature = "schema")]
 mod check_cost;
 pub(crate) mod fault;
 pub(crate) mod guide;
 pub(crate) mod hints;
+#[cfg(feature = "schema")]
 mod pattern_cost;
 mod references;
+#[cfg_attr(not(feature = "schema"), path = "no_validator.rs")]
 mod validator;
 
 use std::fmt;
