@@ -15,33 +15,34 @@ function make(tag, attributes, ...children) {
   return element;
 }
 
-const section = (title, ...children) => [make('h3', {}, title), ...children];
+const section = (level, title, ...children) => [make(level, {}, title), ...children];
 const code = (content) => make('pre', { tabindex: '0' }, content);
 const showValue = (value) => code(JSON.stringify(value, null, 2));
 const showOutcome = (outcome) => make('p', { class: `playground-outcome ${outcome}` }, outcome);
 
-function showRepairs(repairs) {
+function showRepairs(level, repairs) {
   if (repairs.length === 0) return [];
   const items = repairs.map(({ kind, tier, summary, path }) =>
     make('li', {}, make('code', {}, kind), ` (${tier}): ${summary}`, path === '' ? '' : ' at ', path === '' ? '' : make('code', {}, path)),
   );
-  return section('Repairs', make('ul', {}, items));
+  return section(level, 'Repairs', make('ul', {}, items));
 }
 
 /** Shows values side by side. */
-function showSideBySide(title, values) {
+function showSideBySide(level, title, values) {
   if (values.length === 0) return [];
-  return section(title, make('div', { class: 'playground-readings' }, values.map(showValue)));
+  return section(level, title, make('div', { class: 'playground-readings' }, values.map(showValue)));
 }
 
-function showVerdict(verdict) {
+/** Shows a verdict under headings of this level. */
+function showVerdict(level, verdict) {
   return [
-    verdict.json === null ? [] : section('JSON', code(verdict.json)),
-    showSideBySide('The readings, of which none was chosen', verdict.readings),
-    showSideBySide('Several values', verdict.values),
-    verdict.cut === null ? [] : section('Cut off inside', code(verdict.cut === '' ? 'the whole value' : verdict.cut)),
-    verdict.feedback === null ? [] : section('What the model is told', code(verdict.feedback)),
-    showRepairs(verdict.repairs),
+    verdict.json === null ? [] : section(level, 'JSON', code(verdict.json)),
+    showSideBySide(level, 'The readings, of which none was chosen', verdict.readings),
+    showSideBySide(level, 'Several values', verdict.values),
+    verdict.cut === null ? [] : section(level, 'Cut off inside', code(verdict.cut === '' ? 'the whole value' : verdict.cut)),
+    verdict.feedback === null ? [] : section(level, 'What the model is told', code(verdict.feedback)),
+    showRepairs(level, verdict.repairs),
   ].flat();
 }
 
@@ -49,12 +50,12 @@ function showTurn(turn) {
   const calls = turn.calls.flatMap((call) => [
     make('h2', {}, `Call of ${call.name}, as ${call.dialect} writes it`),
     showOutcome(call.outcome),
-    ...showVerdict(call.verdict),
+    ...showVerdict('h3', call.verdict),
   ]);
   return [
-    turn.content === '' ? [] : section('Content', code(turn.content)),
-    turn.reasoning === '' ? [] : section('Reasoning', code(turn.reasoning)),
-    showRepairs(turn.repairs),
+    turn.content === '' ? [] : section('h2', 'Content', code(turn.content)),
+    turn.reasoning === '' ? [] : section('h2', 'Reasoning', code(turn.reasoning)),
+    showRepairs('h2', turn.repairs),
     calls,
     turn.calls.length > 0 ? [] : [make('p', {}, 'No calls.')],
   ].flat();
@@ -64,7 +65,7 @@ function read() {
   const declared = schema.value.trim() === '' ? undefined : JSON.parse(schema.value);
   if (kind.value === 'json') {
     const verdict = fix(text.value, declared, { policy: policy.value });
-    return [showOutcome(verdict.outcome), ...showVerdict(verdict)];
+    return [showOutcome(verdict.outcome), ...showVerdict('h2', verdict)];
   }
   const turn = new Mender(declared ?? [], { policy: policy.value }).turn(text.value);
   return [showOutcome(turn.outcome), ...showTurn(turn)];

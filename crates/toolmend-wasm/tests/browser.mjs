@@ -29,10 +29,10 @@ async function openPage(options) {
   return page;
 }
 
-/** Answers every record in the browser, and returns how many there were and which answers differ. */
-async function answerInBrowser(page, name, policy) {
+/** Answers every record, or one of so many, in the browser. Returns how many there were and which answers differ. */
+async function answerInBrowser(page, name, policy, oneOf) {
   return page.evaluate(
-    async ({ name, policy }) => {
+    async ({ name, policy, oneOf }) => {
       const [full, light, { answerRecord, expectedAnswer }] = await Promise.all(
         ['/package/full/web.mjs', '/package/light/web.mjs', '/tests/answers.mjs'].map((file) => import(file)),
       );
@@ -46,7 +46,10 @@ async function answerInBrowser(page, name, policy) {
           it !== null && typeof it === 'object' && !Array.isArray(it) ? Object.fromEntries(Object.entries(it).sort(([a], [b]) => (a < b ? -1 : 1))) : it,
         );
       const wrong = [];
+      let count = 0;
       records.forEach((record, index) => {
+        if (index % oneOf !== 0) return;
+        count += 1;
         const expected = normalise(expectedAnswer(record, answers[index]));
         const isPlain = 'json' in record && record.schema === undefined;
         for (const build of isPlain ? [full, light] : [full]) {
@@ -54,9 +57,9 @@ async function answerInBrowser(page, name, policy) {
           if (got !== expected) wrong.push(`${record.id}: expected ${expected}, found ${got}`);
         }
       });
-      return { count: records.length, wrong: wrong.slice(0, 5) };
+      return { count, wrong: wrong.slice(0, 5) };
     },
-    { name, policy },
+    { name, policy, oneOf },
   );
 }
 
@@ -66,7 +69,9 @@ async function testAnswers() {
   const files = readdirSync(records).filter((file) => file.endsWith('.records'));
   assert.ok(files.includes('balanced.records'));
   for (const name of files.map((file) => file.replace('.records', ''))) {
-    const { count, wrong } = await answerInBrowser(page, name, name === 'cases' ? 'balanced' : name);
+    // The module was tested with all of them in Node. Here only the engine is another.
+    const [policy, oneOf] = name === 'cases' ? ['balanced', 5] : [name, 1];
+    const { count, wrong } = await answerInBrowser(page, name, policy, oneOf);
     assert.deepEqual(wrong, [], name);
     console.log(`ok ${name}: ${count} answers of the command in the browser`);
   }
