@@ -96,12 +96,9 @@ fn copy_files(package: &Path) -> Result<(), TaskError> {
     }
     for (name, published) in NODE_TYPES {
         let types = read_file(&root.join("crates/toolmend-node/js").join(name))?;
-        // They name each other.
-        let [(from, to), ..] = NODE_TYPES;
-        write_file(
-            &package.join("types").join(published),
-            types.replace(from.trim_start_matches("index.d"), to),
-        )?;
+        // One imports the other.
+        let types = types.replace("'./index.cjs'", "'./api.mjs'");
+        write_file(&package.join("types").join(published), types)?;
     }
     Ok(())
 }
