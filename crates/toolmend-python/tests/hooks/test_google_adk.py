@@ -6,12 +6,16 @@ from typing import Any
 from google.adk.agents import Agent
 from google.adk.apps import App
 from google.adk.models import BaseLlm, LlmResponse
+from google.adk.models.lite_llm import LiteLlm
 from google.adk.runners import InMemoryRunner
 from google.adk.tools import BaseTool, FunctionTool
 from google.genai import types
-from scripted import FILLED, MENDED, NOTE, RELATIONAL, TOOL, run_documented
+from scripted import FILLED, MENDED, NOTE, RELATIONAL, TOOL, call_message, content_message, run_documented, server
+
+import litellm
 
 from toolmend.google_adk import Toolmend
+from toolmend.litellm import Toolmend as LiteLLMHook
 
 # What the framework has parsed: a number in a string, under a name that is almost right.
 NEARLY = {"path": "a.txt", "limit": "30"}
@@ -64,7 +68,7 @@ async def run(app: App) -> list[Any]:
     return [event async for event in runner.run_async(user_id="u", session_id=session.id, new_message=message)]
 
 
-def create_agent(model: Scripted, tool: Any) -> Agent:
+def create_agent(model: BaseLlm, tool: Any) -> Agent:
     return Agent(name="reader", model=model, tools=[tool])
 
 
@@ -99,3 +103,15 @@ async def test_notes_come_with_the_result() -> None:
     assert tool.seen == [FILLED]
     results = [result.response for event in events for result in event.get_function_responses()]
     assert results[0]["note"].startswith(NOTE) and results[0]["result"] == "read"
+
+
+async def test_text_that_is_not_json_is_mended_by_the_hook_for_litellm() -> None:
+    seen: list[Any] = []
+    litellm.callbacks = [LiteLLMHook()]
+    try:
+        with server([call_message('{"path": "a.txt" "limit": "30"}'), content_message("done")]) as (url, _):
+            model = LiteLlm(model="openai/m", api_base=url, api_key="x")
+            await run(App(name="app", root_agent=create_agent(model, reader(seen)), plugins=[Toolmend()]))
+    finally:
+        litellm.callbacks = []
+    assert seen == [MENDED]
