@@ -81,9 +81,29 @@ fn check_python(folder: &Path) -> Result<(), TaskError> {
     }
     run_command(tool("abi3audit").arg("--strict").arg(wheel))?;
     run_command(tool("check-wheel-contents").arg(wheel))?;
-    install_into_new_environment(folder, wheel, false)?;
     for source in &sources {
         install_into_new_environment(folder, source, true)?;
+    }
+    let python = install_into_new_environment(folder, wheel, false)?;
+    check_command_wheel(folder, tool("maturin"), &python)
+}
+
+/// The wheel with the command, beside the package that runs it.
+fn check_command_wheel(folder: &Path, mut maturin: Command, python: &Path) -> Result<(), TaskError> {
+    let built = begin_folder(&folder.join("python-command"))?;
+    maturin.args(["build", "--quiet", "--profile", PROFILE]);
+    run_command(maturin.args(["--manifest-path", "crates/toolmend-cli/Cargo.toml", "--out"]).arg(&built))?;
+    let mut install = Command::new(python);
+    run_command(install.args(["-m", "pip", "install", "--quiet", "--no-index"]).args(list_files(&built)?))?;
+    let document = folder.join("document.json");
+    write_file(&document, "{'a': 1,}")?;
+    let output = capture_output(
+        "python -m toolmend",
+        Command::new(python).args(["-m", "toolmend", "fix"]).arg(&document),
+    )?;
+    let answer = String::from_utf8_lossy(&output.stdout);
+    if answer.trim_end() != r#"{"a": 1}"# {
+        return Err(TaskError(format!("`python -m toolmend` answered {answer:?} ({})", output.status)));
     }
     Ok(())
 }
@@ -104,8 +124,12 @@ fn check_wheel_tag(wheel: &Path, auditwheel: &mut Command) -> Result<(), TaskErr
     }
 }
 
-/// Installs a package where nothing else is, and uses it. Building from source reuses what is compiled.
-fn install_into_new_environment(folder: &Path, package: &Path, is_source: bool) -> Result<(), TaskError> {
+/// Installs a package where nothing else is, uses it, and returns the interpreter. Building from source reuses what is compiled.
+fn install_into_new_environment(
+    folder: &Path,
+    package: &Path,
+    is_source: bool,
+) -> Result<PathBuf, TaskError> {
     let environment = begin_folder(&folder.join("installed"))?;
     run_command(Command::new("python3").args(["-m", "venv"]).arg(&environment))?;
     let python = environment.join("bin/python");
@@ -118,7 +142,8 @@ fn install_into_new_environment(folder: &Path, package: &Path, is_source: bool) 
         install.arg("--no-index");
     }
     run_command(&mut install)?;
-    run_command(Command::new(&python).args(["-c", PYTHON_PROGRAM]).current_dir(&environment))
+    run_command(Command::new(&python).args(["-c", PYTHON_PROGRAM]).current_dir(&environment))?;
+    Ok(python)
 }
 
 /// The package, and the one with the module of this platform.
