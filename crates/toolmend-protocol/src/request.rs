@@ -2,6 +2,8 @@
 //!
 //! Values that are only handed on (schemas, numbers) stay JSON text, so that no number changes its spelling.
 
+use std::fmt;
+
 use crate::extras::CallExtras;
 use crate::json::Object;
 use crate::protocol::Protocol;
@@ -405,16 +407,66 @@ impl Untranslatable {
     }
 }
 
-/// The names of everything that a translation dropped.
+/// The names of what a translation dropped: the first ones, and how many there were beyond them. A request can have any number of
+/// members that nobody knows.
+///
+/// ```
+/// use toolmend_protocol::DroppedFields;
+///
+/// let mut dropped = DroppedFields::default();
+/// for number in [1, 2, 1] {
+///     dropped.add(format!("field{number}"));
+/// }
+/// assert_eq!(dropped.to_string(), "field1, field2");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct DroppedFields(pub Vec<String>);
+pub struct DroppedFields {
+    names: Vec<String>,
+    more: usize,
+}
+
+/// How many names are kept, and how much of each in bytes. They fit into the head of an answer.
+const MAX_DROPPED: (usize, usize) = (32, 64);
 
 impl DroppedFields {
     /// Adds a name, once.
     pub fn add(&mut self, name: impl Into<String>) {
-        let name = name.into();
-        if !self.0.contains(&name) {
-            self.0.push(name);
+        let mut name = name.into();
+        let (max_names, max_length) = MAX_DROPPED;
+        if name.len() > max_length {
+            name.truncate(name.floor_char_boundary(max_length));
+            name.push('…');
+        }
+        if self.names.contains(&name) {
+            return;
+        }
+        if self.names.len() < max_names {
+            self.names.push(name);
+        } else {
+            self.more += 1;
         }
     }
+
+    /// Whether nothing was dropped.
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+}
+
+impl fmt::Display for DroppedFields {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.names.join(", "))?;
+        if self.more > 0 { write!(f, ", and {} more", self.more) } else { Ok(()) }
+    }
+}
+
+#[test]
+fn the_names_of_dropped_fields_fit_into_the_head_of_an_answer() {
+    let mut dropped = DroppedFields::default();
+    assert!(dropped.is_empty());
+    for number in 0..1000 {
+        dropped.add(format!("{number}{}", "é".repeat(1000)));
+    }
+    let text = dropped.to_string();
+    assert!(text.len() < 4096 && text.ends_with(", and 968 more"), "{text}");
 }

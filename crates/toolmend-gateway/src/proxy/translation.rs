@@ -223,8 +223,10 @@ async fn send_translated(
     let answer = Arc::clone(&proxy).mend_and_send(setup, upstream, parts, Bytes::from(body)).await;
     let (mut head, body) = answer.into_parts();
     head.headers.remove(CONTENT_LENGTH);
-    let dropped = translation.dropped.0.join(", ");
-    if let (false, Ok(value)) = (dropped.is_empty(), format!("dropped: {}", to_ascii(&dropped)).parse()) {
+    let dropped = &translation.dropped;
+    if let (false, Ok(value)) =
+        (dropped.is_empty(), format!("dropped: {}", to_ascii(&dropped.to_string())).parse())
+    {
         head.headers.insert(WARNING, value);
     }
     let limits = &setup.config.limits;

@@ -12,6 +12,8 @@ pub(crate) struct ToolNames {
     to_server: HashMap<(String, Option<String>), String>,
     /// The client's name and form by the server's name.
     to_client: HashMap<String, (String, CallForm)>,
+    /// The number to try next for names that are the same to the server.
+    next_numbers: HashMap<String, usize>,
     /// Whether tools that take free text are called as functions.
     custom_as_functions: bool,
 }
@@ -52,11 +54,11 @@ impl ToolNames {
             _ => name.to_owned(),
         };
         let mut server_name = plain_name(&wanted, target.tool_name_length);
-        let mut number = 2;
+        let number = self.next_numbers.entry(server_name.clone()).or_insert(2);
         // The same name may appear in several groups.
         while self.to_client.contains_key(&server_name) && !(target.tool_groups && key.1.is_some()) {
             server_name = plain_name(&format!("{wanted}_{number}"), target.tool_name_length);
-            number += 1;
+            *number += 1;
         }
         self.to_client.entry(server_name.clone()).or_insert_with(|| (name.to_owned(), form));
         self.to_server.insert(key, server_name);

@@ -10,6 +10,8 @@
 //! | images in results | go into a message of the user after the results | few servers accept them in results |
 //! | `tool_choice` that cannot be expressed | is dropped by name; `none` drops the tools | the protocol has no word for it |
 
+use std::collections::{HashMap, HashSet};
+
 use toolmend_json::Object;
 use toolmend_protocol::{
     Block, Call, CallExtras, CallForm, Capabilities, DocumentSupport, DroppedFields, Format, Message,
@@ -47,7 +49,7 @@ pub(super) fn restrict_request(
         request.tool_choice.get_or_insert(ToolChoice::Auto);
     }
     let mut messages =
-        MessageRestriction { out: Vec::new(), target, names: &names, dropped, tools: Vec::new() };
+        MessageRestriction { out: Vec::new(), target, names: &names, dropped, tools: HashMap::new() };
     messages.restrict_all(request.messages)?;
     request.messages = messages.out;
     request.limit = request.limit.or(target.default_limit);
@@ -78,7 +80,8 @@ fn keep_or_drop(keeps: bool, name: &str, dropped: &mut DroppedFields) -> bool {
 /// Turns a choice among some tools into a choice among all tools that are left.
 fn apply_allowed_tools(request: &mut Request, target: &Capabilities, dropped: &mut DroppedFields) {
     if let Some(ToolChoice::Allowed { names, required }) = &request.tool_choice {
-        request.tools.retain(|tool| names.iter().any(|name| name == tool.name()));
+        let names: HashSet<&str> = names.iter().map(String::as_str).collect();
+        request.tools.retain(|tool| names.contains(tool.name()));
         request.tool_choice = Some(if *required { ToolChoice::Required } else { ToolChoice::Auto });
     }
     if target.tool_choice {
@@ -250,7 +253,7 @@ struct MessageRestriction<'a> {
     names: &'a ToolNames,
     dropped: &'a mut DroppedFields,
     /// The tool of each call, by id.
-    tools: Vec<(String, String)>,
+    tools: HashMap<String, String>,
 }
 
 impl MessageRestriction<'_> {
@@ -378,8 +381,7 @@ impl MessageRestriction<'_> {
                     user_blocks.push(Block::Text(format!("The tool call {id} also returned:")));
                     user_blocks.extend(media);
                 }
-                let known = self.tools.iter().rev().find(|(known, _)| *known == id);
-                let name = known.filter(|_| self.target.result_names).map(|(_, name)| name.clone());
+                let name = self.tools.get(&id).filter(|_| self.target.result_names).cloned();
                 let custom = custom && self.target.custom_tools;
                 out.push(Block::Result { id, name, content: texts, error, custom });
             }
@@ -396,7 +398,7 @@ impl MessageRestriction<'_> {
             _ => None,
         };
         let name = self.names.server_name(&call.name, group);
-        self.tools.push((call.id.clone(), name.clone()));
+        self.tools.insert(call.id.clone(), name.clone());
         match call.form {
             CallForm::Custom if !self.target.custom_tools => {
                 let arguments = Object::new().text("input", &call.arguments).end();

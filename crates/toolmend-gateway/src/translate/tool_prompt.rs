@@ -3,6 +3,8 @@
 //! The answer is read by the same stream that finds leaked calls. The list of tools travels beside the request, because the
 //! server must not see it.
 
+use std::collections::{HashMap, HashSet};
+
 use std::fmt::Write;
 
 use bytes::Bytes;
@@ -24,7 +26,7 @@ pub(super) fn write_tools_into_prompt(request: &mut Request, dialect: Option<&st
     let tools = std::mem::take(&mut request.tools);
     let choice = request.tool_choice.take();
     let parallel = request.parallel_calls.take();
-    let mut names: Vec<(String, String)> = Vec::new();
+    let mut names = HashMap::new();
     for message in &mut request.messages {
         write_message_as_text(message, dialect, &mut names);
     }
@@ -97,7 +99,7 @@ fn write_example(tool: &str, dialect: &Dialect) -> Option<String> {
     let doc = Document::parse(&Bytes::copy_from_slice(tool.as_bytes()))?;
     let name = doc.root().get_text("name")?;
     let schema = doc.root().get("parameters")?;
-    let required: Vec<String> = schema
+    let required: HashSet<String> = schema
         .get_non_null("required")
         .filter(|list| list.is_array())
         .into_iter()
@@ -106,7 +108,7 @@ fn write_example(tool: &str, dialect: &Dialect) -> Option<String> {
         .collect();
     let mut arguments = Object::new();
     for property in schema.get_non_null("properties").into_iter().flat_map(ValueRef::items) {
-        if required.contains(&property.key().into_owned()) {
+        if required.contains(&*property.key()) {
             arguments = arguments.raw(&property.key(), example_value(property));
         }
     }
@@ -129,7 +131,7 @@ fn example_value(property: ValueRef<'_>) -> String {
 
 /// Writes the calls and results of a message as text. Consecutive calls are written together, because some dialects have one
 /// section for all of them.
-fn write_message_as_text(message: &mut Message, dialect: &Dialect, names: &mut Vec<(String, String)>) {
+fn write_message_as_text(message: &mut Message, dialect: &Dialect, names: &mut HashMap<String, String>) {
     let mut texts: Vec<Block> = Vec::new();
     let mut calls: Vec<(String, String, String)> = Vec::new();
     let blocks = std::mem::take(&mut message.blocks);
@@ -144,13 +146,13 @@ fn write_message_as_text(message: &mut Message, dialect: &Dialect, names: &mut V
     for block in blocks {
         match block {
             Block::Call(call) => {
-                names.push((call.id.clone(), call.name.clone()));
+                names.insert(call.id.clone(), call.name.clone());
                 calls.push((call.id, call.name, call.arguments));
             }
             Block::Result { id, content, .. } => {
                 flush(&mut calls, &mut texts);
-                let name = names.iter().rev().find(|(known, _)| *known == id).map(|(_, name)| name.as_str());
-                texts.push(Block::Text(write_result(name.unwrap_or("the call"), &join_texts(&content))));
+                let name = names.get(&id).map_or("the call", String::as_str);
+                texts.push(Block::Text(write_result(name, &join_texts(&content))));
                 texts.extend(content.into_iter().filter(|block| !matches!(block, Block::Text(_))));
             }
             other => {

@@ -1,5 +1,7 @@
 //! Requests for Ollama's chat, read into neutral terms and written from them.
 
+use std::collections::{HashMap, VecDeque};
+
 use crate::capabilities::Capabilities;
 use crate::fields::{read_extra_members, read_flag, read_list, read_sampling, read_schema, read_text};
 use crate::json::{Kind, Object, ValueRef, array, quote};
@@ -32,7 +34,7 @@ pub(super) fn decode_request(root: ValueRef<'_>) -> Request {
         _ => (format.lossy_text().as_deref() == Some("json")).then_some(Format::Json),
     });
     // Older clients send no ids: their calls are known by their position.
-    let mut unanswered: Vec<(String, String)> = Vec::new();
+    let mut unanswered = UnansweredCalls::default();
     let mut calls = 0;
     for message in read_list(root, "messages") {
         push_message(&mut request.messages, read_message(message, &mut unanswered, &mut calls));
@@ -53,7 +55,7 @@ pub(super) fn decode_request(root: ValueRef<'_>) -> Request {
     request
 }
 
-fn read_message(message: ValueRef<'_>, unanswered: &mut Vec<(String, String)>, calls: &mut usize) -> Message {
+fn read_message(message: ValueRef<'_>, unanswered: &mut UnansweredCalls, calls: &mut usize) -> Message {
     let content = read_text(message, "content").map(Block::Text);
     match message.get_lossy_text("role").as_deref() {
         Some("system") => Message::new(Role::System, content.into_iter().collect()),
@@ -68,7 +70,7 @@ fn read_message(message: ValueRef<'_>, unanswered: &mut Vec<(String, String)>, c
                 let id = read_text(call, "id").unwrap_or_else(|| format!("call_{calls}"));
                 *calls += 1;
                 let name = read_text(function, "name").unwrap_or_default();
-                unanswered.push((id.clone(), name.clone()));
+                unanswered.add(&id, &name);
                 let arguments = function.get_non_null("arguments").map_or_else(String::new, |arguments| {
                     arguments
                         .text_with_escapes()
@@ -82,13 +84,8 @@ fn read_message(message: ValueRef<'_>, unanswered: &mut Vec<(String, String)>, c
         Some("tool") => {
             let name = read_text(message, "tool_name").or_else(|| read_text(message, "name"));
             let given = read_text(message, "tool_call_id");
-            let at = unanswered.iter().position(|(id, tool)| match (&given, &name) {
-                (Some(given), _) => given == id,
-                (None, Some(name)) => name == tool,
-                (None, None) => true,
-            });
-            let known = at.map(|at| unanswered.remove(at));
-            let id = given.or_else(|| known.map(|(id, _)| id)).unwrap_or_default();
+            let known = unanswered.take(given.as_deref(), name.as_deref());
+            let id = given.or(known).unwrap_or_default();
             let content = content.into_iter().collect();
             let result = Block::Result { id, name, content, error: false, custom: false };
             Message::new(Role::Tool, vec![result])
@@ -102,6 +99,61 @@ fn read_message(message: ValueRef<'_>, unanswered: &mut Vec<(String, String)>, c
             Message::new(Role::User, content.into_iter().chain(images).collect())
         }
     }
+}
+
+/// Calls without a result so far, in order. Results rarely say whose they are. A history may have any number of both, so nothing is
+/// searched for from the beginning.
+#[derive(Debug, Default)]
+struct UnansweredCalls {
+    ids: Vec<String>,
+    is_answered: Vec<bool>,
+    all: Queue,
+    by_id: HashMap<String, Queue>,
+    by_tool: HashMap<String, Queue>,
+}
+
+/// Positions of calls, some of which may have been answered in the meantime.
+type Queue = VecDeque<usize>;
+
+impl UnansweredCalls {
+    fn add(&mut self, id: &str, tool: &str) {
+        let at = self.ids.len();
+        self.ids.push(id.to_owned());
+        self.is_answered.push(false);
+        self.all.push_back(at);
+        self.by_id.entry(id.to_owned()).or_default().push_back(at);
+        self.by_tool.entry(tool.to_owned()).or_default().push_back(at);
+    }
+
+    /// Takes the first call that a result can belong to: with this id, otherwise of this tool, otherwise any. Returns its id.
+    fn take(&mut self, id: Option<&str>, tool: Option<&str>) -> Option<String> {
+        let queue = match (id, tool) {
+            (Some(id), _) => self.by_id.get_mut(id)?,
+            (None, Some(tool)) => self.by_tool.get_mut(tool)?,
+            (None, None) => &mut self.all,
+        };
+        while let Some(at) = queue.pop_front() {
+            if !std::mem::replace(&mut self.is_answered[at], true) {
+                return Some(self.ids[at].clone());
+            }
+        }
+        None
+    }
+}
+
+#[test]
+fn results_belong_to_the_first_call_that_is_left() {
+    let mut calls = UnansweredCalls::default();
+    for (id, tool) in [("1", "a"), ("2", "b"), ("3", "a"), ("4", "a")] {
+        calls.add(id, tool);
+    }
+    assert_eq!(calls.take(Some("3"), Some("b")).as_deref(), Some("3"));
+    assert_eq!(calls.take(None, Some("a")).as_deref(), Some("1"));
+    assert_eq!(calls.take(None, Some("a")).as_deref(), Some("4"));
+    assert_eq!(calls.take(None, Some("a")), None);
+    assert_eq!(calls.take(Some("9"), None), None);
+    assert_eq!(calls.take(None, None).as_deref(), Some("2"));
+    assert_eq!(calls.take(None, None), None);
 }
 
 /// Returns the media type of an image, judged by the beginning of its data.
