@@ -23,6 +23,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use toolmend::{Finish, Mender, Outcome, TurnOptions};
+use toolmend_gateway::Config;
 
 use crate::corpus::{Recorded, recorded};
 use crate::families::cases;
@@ -30,9 +31,16 @@ use crate::fixture::Fixture;
 use crate::replay::{Output, SURFACES, Turn, is_text, replay, tools};
 use crate::shapes::{FAMILIES, SHAPES, Shape};
 
+/// Starts a gateway that takes its time: what an answer becomes must not depend on what else the machine does.
+async fn patient_fixture() -> Fixture {
+    let mut config = Config::default();
+    config.limits.work_millis = 600_000;
+    Fixture::with(config, []).await
+}
+
 #[tokio::test]
 async fn every_family_works_in_every_protocol() {
-    let fixture = Fixture::new([]).await;
+    let fixture = patient_fixture().await;
     let mut table: BTreeMap<&str, usize> = BTreeMap::new();
     let mut wrong = Vec::new();
     for case in cases() {
@@ -89,7 +97,7 @@ const MARKUP: [&str; 9] = [
 /// in completions.
 #[tokio::test]
 async fn every_defect_of_every_family_is_handled_in_every_protocol() {
-    let fixture = Fixture::new([]).await;
+    let fixture = patient_fixture().await;
     let mut wrong = Vec::new();
     let mut replays = 0;
     for family in &FAMILIES {
@@ -191,7 +199,7 @@ fn running(calls: &[toolmend::Call], mender: &Mender) -> Vec<(String, Value)> {
 /// Whatever the protocol and the pieces, a client gets what the library finds in the text.
 #[tokio::test]
 async fn the_corpus_works_in_every_protocol() {
-    let fixture = Fixture::new([]).await;
+    let fixture = patient_fixture().await;
     let mut wrong = Vec::new();
     let cases = recorded();
     assert!(cases.len() > 300, "only {} cases were found", cases.len());
