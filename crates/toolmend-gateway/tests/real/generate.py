@@ -3,8 +3,9 @@
     generate.py GATEWAY_URL COUNT
 
 A model this small does not plan; what it writes is broken in its own ways, which is what it is here for. Whatever
-comes out: no markup in the content, no call whose arguments do not fit, no stream without an end. An example that the
-model shows between fences, with words behind it, is text for people: it stays, and is told apart.
+comes out: no markup in the content, arguments that are JSON objects, no call whose arguments do not fit unless the
+answer is labelled as refused, no stream without an end. An example that the model shows between fences, with words
+after it, and an element that names no tool are text for people: they stay, and are counted apart.
 """
 
 import concurrent.futures
@@ -85,7 +86,7 @@ def streamed(body):
 
 
 def generation(number):
-    """One generation: what is wrong with it, whether it shows a call, how many it has, and what the gateway says about it."""
+    """One generation: what is wrong with it, whether it shows a call, its calls that run and that do not, and its label."""
     style = list(EXAMPLES)[number % len(EXAMPLES)]
     wish = WISHES[number // len(EXAMPLES) % len(WISHES)]
     messages = [
@@ -95,19 +96,24 @@ def generation(number):
     ]
     body = {"model": "smollm2", "messages": messages, "tools": LIST, "max_tokens": 80, "temperature": [0, 0.5, 1.0][number % 3], "seed": number}
     content, calls, reason, told = (streamed if number % 2 else whole)(body)
-    plain = re.sub(r"```.*?(```|$)", "", content, flags=re.DOTALL)
+    plain = re.sub(r"```.*?(```|$)|<function>.*?</function>", "", content, flags=re.DOTALL)
     bad = [f"{number} ({style}): {marker} in the content: {content!r}" for marker in MARKERS if marker in plain]
     shown = any(marker in content for marker in MARKERS) and not bad
+    outcome, refused = told.split(";")[0], 0
     for name, text in calls:
         try:
             value = json.loads(text)
         except ValueError:
             value = None
-        if name not in TOOLS or not fits(TOOLS[name], value):
+        if name in TOOLS and fits(TOOLS[name], value):
+            continue
+        # The client gets a call that the schema of its tool rejects, so that the model tries again.
+        refused += 1
+        if not isinstance(value, dict) or outcome.split()[-1] not in ("rejected", "truncated"):
             bad.append(f"{number} ({style}): {name}({text})")
     if calls and reason not in ("tool_calls", "length"):
         bad.append(f"{number} ({style}): calls, and the turn ends with {reason}")
-    return bad, shown, len(calls), told.split(";")[0]
+    return bad, shown, (len(calls) - refused, refused), outcome
 
 
 def wait_for_the_model(patience=120):
@@ -123,17 +129,17 @@ def wait_for_the_model(patience=120):
 
 
 wait_for_the_model()
-bad, examples, ran, outcomes = [], 0, 0, {}
+bad, examples, ran, refused, outcomes = [], 0, 0, 0, {}
 # The server has two slots.
 with concurrent.futures.ThreadPoolExecutor(2) as pool:
     for number, (wrong, shown, calls, outcome) in enumerate(pool.map(generation, range(count)), 1):
         bad += wrong
         examples += shown
-        ran += calls
+        ran, refused = ran + calls[0], refused + calls[1]
         outcomes[outcome] = outcomes.get(outcome, 0) + 1
         if number % 20 == 0:
             print(f"{number} of {count}", file=sys.stderr, flush=True)
 for line in bad:
     print(line, file=sys.stderr)
-print(f"{count} generations, {ran} calls, outcomes {outcomes}, {examples} examples in fences, {len(bad)} broken", file=sys.stderr)
+print(f"{count} generations, {ran} calls, {refused} refused, outcomes {outcomes}, {examples} shown, {len(bad)} broken", file=sys.stderr)
 sys.exit(1 if bad else 0)

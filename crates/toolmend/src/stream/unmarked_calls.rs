@@ -103,6 +103,13 @@ impl Stream {
     pub(super) fn accept_found(&mut self, at: usize, found: Found) -> bool {
         self.context = CallContext::Inferred;
         match found {
+            // Case: dialects/dsml_v4/tool-elements-shown
+            Found::Calls(block, Evidence::Marked)
+                if block.calls.iter().all(|call| call.dialect.form == Form::Element)
+                    && (self.is_announced_as_text(at) || self.announces_example(at)) =>
+            {
+                self.skip_candidate(at)
+            }
             Found::Calls(block, Evidence::Marked) => {
                 self.accept_block(at, block, Evidence::Marked);
                 true

@@ -106,7 +106,7 @@ pub(crate) fn read(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> St
     let known = block.calls.iter().all(|call| {
         rules.judge.has_tool(&call.name)
             || is_no_tool(&call.name)
-            || is_whole_element(call, rules)
+            || is_whole_element(input, call, rules)
             || evidence == Evidence::AskedFor && !call.name.is_empty() && rules.takes_any_name()
     });
     // Arguments without a name are only a call if they are the whole message.
@@ -166,10 +166,15 @@ fn is_tool_element(input: Input<'_>, at: usize, block: &Block) -> bool {
     block.calls.iter().all(|call| call.dialect.form == Form::Element && named(call))
 }
 
-/// Whether the call is an undamaged element of a tool that nobody had to declare.
+/// Whether the call is an undamaged element of a tool that nobody had to declare, with arguments in it.
 // Case: dialects/dsml_v4/tool-elements-undeclared
-fn is_whole_element(call: &RawCall, rules: InferenceRules<'_>) -> bool {
-    let is_whole = call.ending == Ending::Complete && !call.damaged;
+fn is_whole_element(input: Input<'_>, call: &RawCall, rules: InferenceRules<'_>) -> bool {
+    let holds_arguments = match &call.arguments {
+        RawArguments::Fields(fields) => !fields.is_empty(),
+        RawArguments::Text(at) => input.text[at.clone()].trim_start().starts_with('{'),
+        RawArguments::Decoded(..) | RawArguments::Refused(..) => false,
+    };
+    let is_whole = call.ending == Ending::Complete && !call.damaged && holds_arguments;
     is_whole && call.dialect.form == Form::Element && !rules.judge.has_tools()
 }
 
