@@ -1,7 +1,7 @@
 //! Generated pages are up to date, and the examples of the pages work.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Generates the page of a table and compares it with the file.
@@ -10,7 +10,7 @@ fn check_page(table: &str) -> String {
     let output =
         Command::new(env!("CARGO_BIN_EXE_toolmend")).args([table, "--format", "markdown"]).output().unwrap();
     let generated = String::from_utf8(output.stdout).unwrap();
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(table).with_extension("md");
+    let page = project_path("docs").join(table).with_extension("md");
     let page = fs::read_to_string(page).unwrap_or_default();
     assert!(page == generated, "docs/{table}.md is out of date: run `cargo xtask docs`");
     generated
@@ -32,16 +32,23 @@ fn the_page_of_dialects_is_up_to_date() {
     }
 }
 
-/// The text of a page, by its path in the project.
-fn read_page(path: &str) -> String {
-    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)).unwrap()
+/// Where a file or folder of the project is.
+fn project_path(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
 
-/// Runs every command in the blocks `console` of a page, in one folder, and compares what it prints with the page.
+/// The text of a page, by its path in the project.
+fn read_page(path: &str) -> String {
+    fs::read_to_string(project_path(path)).unwrap()
+}
+
+/// Runs every command in the blocks `console` of a page, in one folder that has the examples, and compares what it prints with the
+/// page.
 #[cfg(unix)]
 #[track_caller]
 fn check_commands(page: &str, at_least: usize) {
     let folder = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(project_path("examples"), folder.path().join("examples")).unwrap();
     let binary = Path::new(env!("CARGO_BIN_EXE_toolmend"));
     let path = format!("{}:{}", binary.parent().unwrap().display(), std::env::var("PATH").unwrap());
     let text = read_page(page);
@@ -62,10 +69,17 @@ fn check_commands(page: &str, at_least: usize) {
 #[cfg(unix)]
 #[test]
 fn the_commands_of_the_pages_work() {
-    check_commands("README.md", 3);
+    check_commands("README.md", 5);
     check_commands("docs/coming-from.md", 15);
     check_commands("docs/cookbook.md", 15);
     check_commands("docs/index.md", 1);
+}
+
+/// The README shows the text that its first command reads.
+#[test]
+fn the_readme_shows_the_text_of_its_first_command() {
+    let text = read_page("examples/leaked-call/answer.txt");
+    assert!(read_page("README.md").contains(&format!("```text\n{text}```\n")));
 }
 
 /// The image, the service and the manifests start the gateway with flags and variables that it has.
