@@ -345,7 +345,17 @@ pub(super) fn means(key: &str, name: &str) -> bool {
     let is_marked = key.trim_start().starts_with(['#', '/']);
     let key = undecorated(key);
     let is_alike = || fold(key) == fold(name) || is_plural_of(key, name) || are_synonyms(key, name);
-    !is_marked && is_name(key) && (is_alike() || is_typing_error(key, name))
+    !is_marked && is_name(key) && !adds_letter(key, name) && (is_alike() || is_typing_error(key, name))
+}
+
+/// Whether one name is the other with a word of one letter after it: a unit or an axis (`timeout_s`, `position_x`).
+// Case: shape/unit-of-one-letter
+fn adds_letter(one: &str, other: &str) -> bool {
+    let (one, other) = (words(one), words(other));
+    let (short, long) = if one.len() < other.len() { (&one, &other) } else { (&other, &one) };
+    long.len() == short.len() + 1
+        && long.starts_with(short)
+        && long.last().is_some_and(|word| word.chars().count() == 1)
 }
 
 /// Whether a key could be a name. Anything else is the wreck of something else.

@@ -58,7 +58,11 @@ fn split_numbers(
     // `1,000` may be one number, and so may `0,5`.
     // Case: shape/decimal-comma-or-list
     let is_decimal = fractions && parts.len() == 2 && !text.contains([' ', '.', ';']);
-    let is_clear = wants_several || !number::is_grouped(text) && !is_decimal;
+    // `1,5, 2,5` has two separators, and one of them is the decimal comma.
+    // Case: shape/decimal-commas-in-a-list
+    let spaced = text.matches(", ").count();
+    let mixes_commas = spaced > 0 && spaced < text.matches(',').count();
+    let is_clear = !mixes_commas && (wants_several || !number::is_grouped(text) && !is_decimal);
     let numbers: Option<Vec<String>> =
         parts.iter().map(|part| number::from_text(part, Wanted::Number)).collect();
     let numbers = numbers.filter(|_| is_clear)?;
@@ -88,7 +92,25 @@ pub(super) fn is_one_element(text: &str, field: &str) -> bool {
     }
     let lines = trimmed.lines().filter(|line| !line.trim().is_empty()).count();
     let is_command = COMMANDS.contains(&fold(field).as_str()) && trimmed.contains(char::is_whitespace);
-    lines == 1 && !is_command && !is_word_list(trimmed)
+    lines == 1 && !is_command && !is_word_list(trimmed) && !holds_marked_items(trimmed)
+}
+
+/// Whether a text holds things of which each is one element: addresses, numbered items, items of HTML, an element with its quotes.
+// Case: shape/addresses-in-one-string
+// Case: shape/numbered-list-in-a-string
+fn holds_marked_items(text: &str) -> bool {
+    let is_address = |word: &&str| {
+        let name = word.split_once('@').is_some_and(|(name, host)| !name.is_empty() && host.contains('.'));
+        name || word.contains("://")
+    };
+    let is_second =
+        |mark: &str| text.match_indices(mark).any(|(at, _)| text[..at].ends_with(char::is_whitespace));
+    let is_numbered = [("1. ", "2. "), ("1) ", "2) "), ("(1) ", "(2) ")];
+    let is_quoted = text.len() > 1 && text.starts_with('"') && text.ends_with('"');
+    is_quoted
+        || text.split_whitespace().filter(is_address).count() > 1
+        || is_numbered.iter().any(|(first, second)| text.starts_with(first) && is_second(second))
+        || text.matches("<li>").count() > 1
 }
 
 /// Whether separators outside of brackets and quotes divide a text into parts that are short enough for a list.
@@ -119,15 +141,27 @@ mod tests {
 
     #[test]
     fn lists_are_not_one_element() {
-        for text in
-            ["ann@example.com, bob@example.org", "a,b", "a; b", "- a\n- b", "a\nb", "...", " ", "red|green"]
-        {
+        for text in [
+            "ann@example.com, bob@example.org",
+            "a,b",
+            "a; b",
+            "- a\n- b",
+            "a\nb",
+            "...",
+            " ",
+            "red|green",
+            "a@x.org and b@y.org",
+            "1. read 2. write",
+            "<li>a</li><li>b</li>",
+        ] {
             assert!(!is_one_element(text, "tags"), "{text:?}");
         }
         for text in [
             "one",
             "two words",
             "src/**/*.{ts,tsx}",
+            "version 1. 2 of them",
+            "write to a@x.org",
             "f(a, b)",
             "He said \"yes, please\"",
             "Read the whole file that the user named before, and then answer.",

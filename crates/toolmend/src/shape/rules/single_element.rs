@@ -45,6 +45,15 @@ fn is_beside_others(mismatch: &Mismatch<'_>) -> bool {
     })
 }
 
+/// Whether the value is beside scalars in an array that is an element of another one.
+fn is_in_row(mismatch: &Mismatch<'_>) -> bool {
+    let tree = mismatch.tree;
+    let is_array = |id: usize| tree.nodes[id].kind == Kind::Array;
+    mismatch.node().parent.filter(|&row| is_array(row)).is_some_and(|row| {
+        tree.nodes[row].parent.is_some_and(is_array) && tree.children(row).any(|child| !is_array(child))
+    })
+}
+
 /// `["x"]` to `"x"`, if its only element is what is wanted and no array is.
 // Case: shape/list-of-one
 pub(super) fn unwrap_element(mismatch: &SchemaMismatch<'_>) -> Option<Change> {
@@ -70,7 +79,10 @@ fn unwrap_only_element(mismatch: &Mismatch<'_>) -> Option<Change> {
     if mismatch.kind() != Kind::Array || !is_wanted || container_text::is_wanted_as_text(mismatch) {
         return None;
     }
+    // `[[1, 2, [3], 4], [5, 6]]`: in a row, the brackets may be the end of it and the start of the next.
+    // Case: shape/brackets-inside-a-row
     if mismatch.node().parent.is_some()
+        && !is_in_row(mismatch)
         && let Some(only) = mismatch.only_child()
         && mismatch.wants(mismatch.tree.nodes[only].kind.into())
     {
