@@ -146,7 +146,8 @@ impl Task<'_> {
         corrected: Vec<CorrectedText>,
     ) -> (Vec<(Verdict<'t>, String, bool)>, bool) {
         let mut fitting = Vec::new();
-        for CorrectedText { mended, completes, likelihood, misfit } in corrected {
+        let mut partial = Vec::new();
+        for CorrectedText { mended, completes, is_partial, likelihood, misfit } in corrected {
             let verdict = self.prove_value(text, mended);
             // Two marks are not added to make room for a key that nobody declared.
             // Case: syntax/quote-and-closer-lost
@@ -154,6 +155,9 @@ impl Task<'_> {
             if verdict.outcome.runs() && !is_strained {
                 // A value that fits as it is was meant sooner than one that has to be changed to fit.
                 let rank = (is_reshaped(&verdict), misfit, likelihood);
+                if is_partial {
+                    partial.push(compact_json(&verdict.text));
+                }
                 fitting.push((rank, verdict, completes));
             }
         }
@@ -175,7 +179,8 @@ impl Task<'_> {
                 rivals.push((verdict, value, completes));
             }
         }
-        (rivals, !reshaped && likelihood < Likelihood::OddText)
+        let is_whole = rivals.last().is_none_or(|(_, value, _)| !partial.contains(value));
+        (rivals, !reshaped && likelihood < Likelihood::OddText && is_whole)
     }
 
     /// Shapes and proves the one value that the syntax layer read.

@@ -18,6 +18,16 @@ pub(crate) fn last_part(text: &str, length: usize) -> &str {
     &text[start..]
 }
 
+/// At most `length` bytes before a position. If that is inside a character, they end before the character.
+pub(crate) fn part_before(text: &str, at: usize, length: usize) -> &str {
+    last_part(first_part(text, at), length)
+}
+
+/// At most `length` bytes from a position on. If that is inside a character, they start after the character.
+pub(crate) fn part_after(text: &str, at: usize, length: usize) -> &str {
+    first_part(last_part(text, text.len().saturating_sub(at)), length)
+}
+
 #[test]
 fn parts_end_between_characters() {
     let text = "aéü";
@@ -27,4 +37,11 @@ fn parts_end_between_characters() {
         parts,
         [("", ""), ("a", ""), ("a", "ü"), ("aé", "ü"), ("aé", "éü"), ("aéü", "aéü"), ("aéü", "aéü")]
     );
+}
+
+#[test]
+fn parts_beside_a_position_keep_characters_whole() {
+    let parts: Vec<(&str, &str)> =
+        (0..=5).map(|at| (part_before("aéb", at, 9), part_after("aéb", at, 9))).collect();
+    assert_eq!(parts, [("", "aéb"), ("a", "éb"), ("a", "b"), ("aé", "b"), ("aéb", ""), ("aéb", "")]);
 }

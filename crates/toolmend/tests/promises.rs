@@ -406,3 +406,22 @@ fn promise_7_depth_cannot_overflow() {
         assert!(!verdict.outcome().runs(), "{unit:?}");
     }
 }
+
+/// Every short sequence of marks and wide characters inside a string gets an answer. Rules that look at the neighbours of a mark
+/// must not cut a character in two.
+#[test]
+fn no_mark_beside_a_wide_character_is_too_much() {
+    const PARTS: [&str; 7] = ["é", "\"", "\\\"", ", ", ":", "\\", "}"];
+    const LENGTH: u32 = 5;
+    let schema = Schema::new(&json!({"type": "object", "properties": {"a": {"type": "string"}}})).unwrap();
+    for mut index in 0..PARTS.len().pow(LENGTH) {
+        let mut text = String::from("{\"a\": \"");
+        for _ in 0..LENGTH {
+            text.push_str(PARTS[index % PARTS.len()]);
+            index /= PARTS.len();
+        }
+        text.push_str("\"}");
+        let mended = mend(&text, Some(&schema), Finish::Unknown);
+        assert!(!mended.outcome().runs() || mended.json().is_some(), "{text}");
+    }
+}

@@ -22,7 +22,7 @@ pub(super) fn judge(
     arguments: &str,
     finish: Finish,
 ) -> Option<Verdict<'static>> {
-    if !arguments.trim_start().starts_with('<') {
+    if !arguments.trim_start().starts_with('<') || arguments.len() > mender.inner.policy.limits.bytes {
         return None;
     }
     let opened = CallHeader {
@@ -41,6 +41,16 @@ pub(super) fn judge(
     let RawArguments::Fields(fields) = &call.arguments else { return None };
     // An element of the tool's own name holds the arguments; it is none of them.
     let holds_arguments = |field: &Field| fold(&field.key) == fold(tool);
+    // What has entities and no other markup may be escaped or not.
+    // Case: syntax/entities-between-tags
+    let may_be_escaped = |field: &Field| {
+        let text = field.value.text();
+        ["&lt;", "&gt;", "&quot;", "&amp;"].iter().any(|entity| text.contains(entity))
+            && !text.contains(['<', '>', '"'])
+    };
+    if fields.iter().any(may_be_escaped) {
+        return None;
+    }
     if !whole || fields.is_empty() || fields.iter().any(holds_arguments) {
         return None;
     }

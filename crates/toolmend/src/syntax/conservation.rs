@@ -40,7 +40,9 @@ fn open_bracket(prose: &str) -> Option<&str> {
             _ => {}
         }
     }
-    open.first().map(|&at| &prose[at..]).filter(|rest| rest.contains(char::is_alphanumeric))
+    open.first()
+        .map(|&at| &prose[at..])
+        .filter(|rest| rest.contains(|ch: char| ch.is_alphanumeric() || ch == ':'))
 }
 
 /// A comment after the value that ends in a quote and closers. They may be those of the value, and the comment text of its last

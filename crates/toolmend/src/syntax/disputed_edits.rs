@@ -11,7 +11,7 @@ use crate::json::tree::{Kind, Tree};
 use crate::patch::{Edit, Patch};
 use crate::repair::RepairKind;
 use crate::schema::guide::SchemaPosition;
-use crate::text_parts::{first_part, last_part};
+use crate::text_parts::{part_after, part_before};
 
 /// More text than this on either side of an edit is not searched.
 const NEARBY: usize = 1024;
@@ -39,8 +39,9 @@ const RULES: &[Rule] = &[
     Rule { disputes: drops_text_quote, message: "a quote beside another may be text" },
     Rule { disputes: quotes_structure, message: "a value without quotes holds structure" },
     Rule { disputes: invents_container, message: "nothing is written where a value belongs" },
+    Rule { disputes: opens_by_closer, message: "a closing bracket may be one too many" },
+    Rule { disputes: pairs_elements, message: "two elements in braces may be a list in the wrong brackets" },
     Rule { disputes: splits_member, message: "a member in an array may be a lost bracket" },
-    Rule { disputes: keeps_half_an_escape, message: "a quote may be missing after a backslash" },
 ];
 
 /// Why an edit of this reading is not the answer.
@@ -59,6 +60,9 @@ pub(super) fn find_dispute(
             current = std::borrow::Cow::Owned(patch.apply(&current));
         }
     }
+    if opens_object_late(mended, context) {
+        return Some("the object before a member may have been closed too early");
+    }
     closes_undeclared_object(mended, context).then_some("an object that nobody declared may end elsewhere")
 }
 
@@ -67,12 +71,14 @@ impl<'a> Edited<'a> {
         self.edits.iter().filter(move |edit| edit.kind == kind)
     }
 
+    /// What is before a position. One that a rule computed may be inside a character.
+    // Case: syntax/quote-beside-a-wide-character
     fn before(&self, at: usize) -> &'a str {
-        last_part(&self.text[..at], NEARBY)
+        part_before(self.text, at, NEARBY)
     }
 
     fn after(&self, at: usize) -> &'a str {
-        first_part(&self.text[at..], NEARBY)
+        part_after(self.text, at, NEARBY)
     }
 }
 
@@ -130,7 +136,7 @@ fn moves_stray_character(edited: &Edited<'_>) -> bool {
 fn first_inner_quotes<'a>(edited: &'a Edited<'_>) -> impl Iterator<Item = (usize, usize)> + 'a {
     let mut last_end = 0;
     edited.of(RepairKind::InnerQuoteEscaped).filter_map(move |edit| {
-        let text = &edited.text[last_end..edit.start];
+        let text = edited.text.get(last_end..edit.start)?;
         let open = text.rfind('"').map(|open| last_end + open);
         last_end = edit.end.max(edit.start + 1).min(edited.text.len());
         open.filter(|&open| edited.before(open).trim_end().ends_with(':')).map(|open| (open, edit.start))
@@ -155,7 +161,7 @@ fn repeats_piece(edited: &Edited<'_>) -> bool {
         let lead_end = text[..open].trim_end().trim_end_matches(':').trim_end().len();
         let key = key.and_then(|length| lead_end.checked_sub(length));
         let starts = [Some(open), Some(open + 1), key, key.map(|key| key + 1)];
-        let again = &text[inner + 1..];
+        let again = text.get(inner + 1..).unwrap_or_default();
         starts
             .into_iter()
             .flatten()
@@ -235,8 +241,12 @@ fn has_text_backslash(text: &str) -> bool {
 /// text whose own backslash was lost.
 // Case: syntax/quote-at-both-ends-of-a-pattern
 // Case: syntax/quote-twice-after-a-backslash
+// Case: syntax/third-quote-without-its-backslash
 fn drops_text_quote(edited: &Edited<'_>) -> bool {
     edited.of(RepairKind::DoubledQuoteRemoved).any(|edit| {
+        if stands_among_escaped_quotes(edited, edit) {
+            return true;
+        }
         let is_first = edited.text[edit.end..].starts_with('"');
         let start = if is_first { edit.start } else { edit.start.saturating_sub(1) };
         let (Some(pair), before) = (edited.text.get(start..start + 2), edited.before(start)) else {
@@ -256,6 +266,20 @@ fn drops_text_quote(edited: &Edited<'_>) -> bool {
         let opens = content[..first].ends_with(|ch: char| ch.is_whitespace() || "=([{,:>".contains(ch));
         content.ends_with("\\\"") && !opens && first > 0
     })
+}
+
+/// `\""\"Return`: beside escaped quotes, and inside the string, a quote is one of theirs that lost its backslash.
+fn stands_among_escaped_quotes(edited: &Edited<'_>, edit: &Edit) -> bool {
+    let (before, after) = (edited.before(edit.start), edited.after(edit.end));
+    let is_quote = |ch: char| matches!(ch, '"' | '\\');
+    let run = after.trim_start_matches(is_quote);
+    let is_inside = !run.trim_start().is_empty() && !run.trim_start().starts_with([',', ':', '}', ']']);
+    let quotes = |text: &str| text.chars().filter(|ch| *ch == '"').count();
+    let text_before = before.trim_end_matches(is_quote);
+    // Two quotes are one that was written twice.
+    let is_third = quotes(&before[text_before.len()..]) + quotes(&after[..after.len() - run.len()]) > 1;
+    let is_beside = before.ends_with("\\\"") || after.starts_with("\\\"");
+    is_third && is_beside && is_inside && !text_before.trim_end().ends_with([',', ':', '[', '{'])
 }
 
 /// `1500\, "price"` and `true٬"context":4`: the mark that ends the value was damaged, and what follows is no text.
@@ -282,9 +306,39 @@ fn invents_container(edited: &Edited<'_>) -> bool {
     edited.of(RepairKind::MissingOpenerAdded).any(|edit| {
         let (before, after) = (edited.before(edit.start), edited.after(edit.start));
         let is_doubled = after.trim_start().starts_with('[') || before.trim_end().ends_with('[');
+        // `[[1], 2], [3]]`: the bracket before it may be too many.
+        // Case: syntax/bracket-too-many-in-a-row
+        let is_doubled = is_doubled
+            || before.trim_end().strip_suffix(',').is_some_and(|list| list.trim_end().ends_with(']'));
         let is_empty = after.trim_start().starts_with(']') && before.trim_end().ends_with([',', '[']);
         edit.with == "{" && after.trim_start().starts_with('}')
             || edit.with == "[" && (is_doubled || is_empty)
+    })
+}
+
+/// `"tags": []},{"id": 2}`: a closing bracket that was taken for an opening one.
+// Case: syntax/closer-taken-for-an-opener
+fn opens_by_closer(edited: &Edited<'_>) -> bool {
+    edited.of(RepairKind::MarkCorrected).any(|edit| {
+        edited.text[edit.start..edit.end].starts_with([']', '}']) && edit.with.starts_with(['[', '{'])
+    })
+}
+
+/// `{"a", "b"}`: a set, or a list in the wrong brackets. A declared key shows that the comma is the mistyped mark.
+// Case: syntax/two-strings-in-braces
+fn pairs_elements(edited: &Edited<'_>) -> bool {
+    let is_pair = |edit: &&Edit| edit.with == ":" && edited.text[edit.start..edit.end] == *",";
+    edited.of(RepairKind::MarkCorrected).filter(is_pair).any(|edit| {
+        let before = edited.before(edit.start).trim_end();
+        let Some(key) = before.strip_suffix('"') else { return false };
+        let Some((open, _)) = last_open_quote(key, '"') else { return false };
+        let after = edited.after(edit.end).trim_start();
+        let value_end = after.strip_prefix('"').and_then(|value| value.find('"').map(|end| end + 2));
+        let is_last =
+            value_end.and_then(|end| after.get(end..)).is_some_and(|rest| rest.trim_start().starts_with('}'));
+        let guide = edited.context.guide;
+        let is_declared = guide.declares_key(guide.root(), &key[open + 1..]);
+        key[..open].trim_end().ends_with('{') && is_last && !is_declared
     })
 }
 
@@ -304,15 +358,35 @@ fn splits_member(edited: &Edited<'_>) -> bool {
     })
 }
 
-/// `class=\"a\ id='b'`: a backslash before a blank where a quote that was opened is not closed.
-// Case: syntax/backslash-without-its-quote
-fn keeps_half_an_escape(edited: &Edited<'_>) -> bool {
-    let kept = edited.of(RepairKind::InvalidEscapeFixed);
-    let mut kept = kept.filter(|edit| edited.text[edit.start..].starts_with("\\ "));
-    kept.next().is_some_and(|edit| {
-        let (before, after) = (edited.before(edit.start), edited.after(edit.start + 1));
-        let escaped = after.match_indices('"').take_while(|(at, _)| ends_in_backslash(&after[..*at])).count();
-        last_open_quote(before, '"').is_some_and(|(_, opened)| (opened + escaped) % 2 == 1)
+/// `[{"id": 1}, "name": "a"}]`: an object was opened for members that the object before it does not have. They may be its own.
+// Case: syntax/object-closed-before-its-last-member
+fn opens_object_late(mended: &MendedText, context: &ReadContext<'_>) -> bool {
+    if context.guide.declares(context.guide.root()) {
+        return false;
+    }
+    let mut starts = Vec::new();
+    for (layer, patch) in mended.layers.iter().enumerate() {
+        for (index, edit) in patch.edits().iter().enumerate() {
+            if edit.kind == RepairKind::MissingOpenerAdded && edit.with == "{" {
+                let later = &mended.layers[layer + 1..];
+                starts.push(later.iter().fold(patch.start(index), |at, patch: &Patch| patch.target(at)));
+            }
+        }
+    }
+    if starts.is_empty() {
+        return false;
+    }
+    let tree = Tree::of_strict(&mended.text);
+    (1..tree.nodes.len()).filter(|&id| starts.contains(&tree.nodes[id].span.start)).any(|id| {
+        let Some(parent) = tree.nodes[id].parent.filter(|&parent| tree.nodes[parent].kind == Kind::Array)
+        else {
+            return false;
+        };
+        let before = tree.children(parent).take_while(|&child| child != id).last();
+        before.filter(|&before| tree.nodes[before].kind == Kind::Object).is_some_and(|before| {
+            let keys: Vec<_> = tree.children(before).filter_map(|child| tree.key(child)).collect();
+            !tree.children(id).filter_map(|child| tree.key(child)).any(|key| keys.contains(&key))
+        })
     })
 }
 

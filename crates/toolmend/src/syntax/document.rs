@@ -14,10 +14,10 @@ use super::reading::{Cut, Death, FrameKind, Run, Survivor};
 use super::token::{self, Punctuation};
 use super::unquoted_value::{NUMBER, PLACEHOLDER};
 use super::{
-    CorrectedText, DoubtfulReading, MendedText, ReadContext, Reading, SeveralValues, conservation,
-    disputed_edits, doubtful, enclosing_members, enclosing_structure, encoding, framed_value,
-    implausible_reading, near_strict, notation, other_meaning, plain_value, reasoning, rival_reading,
-    surrounding_text, unbracketed, withdrawn_call,
+    CorrectedText, DoubtfulReading, MendedText, ReadContext, Reading, SeveralValues, completed_cut,
+    conservation, disputed_edits, doubtful, edited_strings, enclosing_members, enclosing_structure, encoding,
+    framed_value, implausible_reading, near_strict, notation, other_meaning, plain_value, reasoning,
+    rival_reading, surrounding_text, unbracketed, withdrawn_call,
 };
 use crate::json::pointer;
 use crate::json::text::compact_into;
@@ -81,8 +81,21 @@ pub(super) fn read(text: &str, context: &ReadContext<'_>) -> Reading {
             marks: 0,
         },
     };
+    let plain = refuse_completed_cut(&current, plain, context);
     let plain = object_to_plain(&current, plain, !layers.is_empty(), context);
     doubtful::compare_with_slips(&current, plain, context).map(&under)
+}
+
+/// Takes a reading that completes a text for what it is: a cut.
+fn refuse_completed_cut(text: &str, plain: PlainReading, context: &ReadContext<'_>) -> PlainReading {
+    let cut = match &plain.own {
+        Reading::One(mended) => completed_cut::find_cut(text, mended, context.finish),
+        _ => None,
+    };
+    let Some(path) = cut else { return plain };
+    let position = if path.is_empty() { "the root" } else { &path };
+    let message = format!("the text was cut off at {position}");
+    PlainReading::certain(Reading::Cut(Refusal { message, cut: Some(path), ..Refusal::default() }))
 }
 
 /// Refuses a reading that nobody meant. No slip explains such a text either.
@@ -95,7 +108,8 @@ fn object_to_plain(
     let Reading::One(mended) = &plain.own else { return plain };
     let objection = implausible_reading::find_objection(text, mended, encoded, context)
         .or_else(|| other_meaning::find_objection(text, mended, context))
-        .or_else(|| disputed_edits::find_dispute(text, mended, context));
+        .or_else(|| disputed_edits::find_dispute(text, mended, context))
+        .or_else(|| edited_strings::find_objection(text, mended, context));
     match objection {
         Some(why) => PlainReading::certain(refuse(Reason::Syntax, why.to_owned())),
         None => plain,
@@ -484,6 +498,11 @@ fn find_withdrawal(text: &str, context: &ReadContext<'_>, found: &FoundValues) -
     let takes_lists = context.guide.types(context.guide.root()).has(Types::ARRAY);
     if withdrawn_call::is_list_in_words(text, &spans) && !takes_lists {
         return Some("an empty list in other text is no object".to_owned());
+    }
+    if withdrawn_call::is_footnote(text, &spans)
+        && (!takes_lists || context.guide.root() == SchemaPosition::ANY)
+    {
+        return Some("a short list in a line of words is a footnote or a box".to_owned());
     }
     if withdrawn_call::is_empty_object_in_words(text, &spans) {
         return Some("an empty object in other text may be part of it".to_owned());

@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use super::contested_reading::nests;
 use super::document::{PlainReading, rate_strict_value, read_plain};
 use super::{
-    CorrectedText, DoubtfulReading, Likelihood, MendedText, ReadContext, Reading, disputed_edits,
-    implausible_reading, other_meaning, slips,
+    CorrectedText, DoubtfulReading, Likelihood, MendedText, ReadContext, Reading, completed_cut,
+    disputed_edits, edited_strings, implausible_reading, other_meaning, slips,
 };
 use crate::json::text::compact_json;
 use crate::json::tree::{Kind, Tree};
@@ -34,7 +34,8 @@ pub(super) fn compare_with_slips(text: &str, plain: PlainReading, context: &Read
         && let Some(rival) = read_corrected(text, swap, context)
     {
         let likelihood = Likelihood::Usual;
-        let corrected = vec![CorrectedText { mended: rival, completes: false, likelihood, misfit: 0 }];
+        let corrected =
+            vec![CorrectedText { mended: rival, completes: false, is_partial: false, likelihood, misfit: 0 }];
         return Reading::Doubtful(Box::new(DoubtfulReading { own, marks: 1, corrected, incomplete: false }));
     }
     // A guess that gives an object the same key twice drops a value.
@@ -72,13 +73,18 @@ pub(super) fn compare_with_slips(text: &str, plain: PlainReading, context: &Read
             || other_meaning::find_objection(text, &mended, context).is_some()
             || objects_to_rest(text, &mended, context);
         let least = if is_disputed { Likelihood::OddText } else { Likelihood::Usual };
-        let (completes, likelihood) = (correction.completes, correction.likelihood.max(least));
+        // One that explains only a part of a string is as good a rival as before.
+        let is_partial = explains_a_part(text, &mended, context);
+        let completes_cut = || completed_cut::find_cut(text, &mended, context.finish).is_some();
+        let completes = correction.completes || completes_cut();
+        let likelihood = correction.likelihood.max(least);
         if let Some((known, _)) = corrected.iter_mut().find(|(_, known)| *known == value) {
             known.completes &= completes;
+            known.is_partial &= is_partial;
             known.likelihood = known.likelihood.min(likelihood);
         } else {
             let misfit = rate_strict_value(&mended.text, context.guide);
-            corrected.push((CorrectedText { mended, completes, likelihood, misfit }, value));
+            corrected.push((CorrectedText { mended, completes, is_partial, likelihood, misfit }, value));
         }
     }
     let corrected = corrected.into_iter().map(|(text, _)| text).collect();
@@ -115,6 +121,17 @@ fn read_corrected(text: &str, correction: Edit, context: &ReadContext<'_>) -> Op
     };
     layers.append(&mut mended.layers);
     Some(MendedText { text: mended.text, layers })
+}
+
+/// Whether an edit of the correction, or one of the corrected text, leaves a string in two notations.
+fn explains_a_part(text: &str, mended: &MendedText, context: &ReadContext<'_>) -> bool {
+    let objects =
+        |text: &str, mended: &MendedText| edited_strings::find_objection(text, mended, context).is_some();
+    objects(text, mended)
+        || mended.layers.split_first().filter(|(_, rest)| !rest.is_empty()).is_some_and(|(slip, rest)| {
+            let rest = MendedText { text: mended.text.clone(), layers: rest.to_vec() };
+            objects(&slip.apply(text), &rest)
+        })
 }
 
 /// Whether the corrected text itself is read in a way that nobody meant.

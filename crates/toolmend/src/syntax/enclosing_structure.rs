@@ -81,6 +81,11 @@ pub(super) fn find_structure(
     {
         return Some("it is in the value of a member");
     }
+    // Without a schema, a flag after the value shows that the line is a command.
+    // Case: syntax/flag-after-an-object
+    if !declares && flag_keys(line_after).next().is_some() {
+        return Some("it is in the arguments of a command");
+    }
     let flags = |text: &str| flag_keys(text).any(|key| declares && guide.declares_key(guide.root(), key));
     (flags(line_before) || flags(line_after)).then_some("it is in the arguments of a command")
 }

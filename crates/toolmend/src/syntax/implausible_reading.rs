@@ -174,11 +174,13 @@ fn has_odd_key(evidence: &Evidence<'_>) -> bool {
                 | RepairKind::MissingCommaAdded
                 | RepairKind::MarkCorrected
                 | RepairKind::QuotesReplaced
+                | RepairKind::MissingOpenerAdded
         )
     };
     if !evidence.edits.iter().any(may_be_odd) {
         return false;
     }
+    let opens_object = evidence.has(RepairKind::MissingOpenerAdded);
     let corrects_mark = evidence.has(RepairKind::MarkCorrected);
     let is_odd = |key: &str| {
         key.contains(|ch: char| ch.is_control() && !matches!(ch, '\n' | '\t'))
@@ -187,6 +189,7 @@ fn has_odd_key(evidence: &Evidence<'_>) -> bool {
             // Case: syntax/member-in-the-quotes-of-a-key
             || key.contains("\":") || key.len() > 1 && key.starts_with('"') && key.ends_with('"')
             || corrects_mark && key.contains(':')
+            || opens_object && key.ends_with(' ')
             || REMAINS.iter().any(|remains| key.contains(remains))
             || QUOTES.iter().any(|quote| quote.is_encoded && key.contains(quote.open.trim_end_matches(';')))
             // Case: syntax/key-with-a-closing-mark
@@ -388,7 +391,14 @@ fn splits_number(evidence: &Evidence<'_>) -> bool {
         let last = &before[before.trim_end_matches(is_digit).len()..];
         let uses_commas = before.trim_end_matches(is_digit).trim_end().ends_with(',')
             || after.trim_start().trim_start_matches(is_digit).trim_start().starts_with(',');
-        let is_divided = next.starts_with('0') || next == last;
+        // A line that was wrapped inside a number, and a mark of hyphenation.
+        // Case: syntax/number-on-two-lines
+        let gap = &after
+            [..after.len() - after.trim_start_matches(|ch: char| !ch.is_ascii_digit() && ch != '-').len()];
+        let row = before.trim_end_matches(is_digit).trim_end_matches([' ', '\t']);
+        let is_wrapped =
+            row.ends_with(',') && gap.contains('\n') || gap.contains(|ch: char| !ch.is_whitespace());
+        let is_divided = next.starts_with('0') || next == last || is_wrapped;
         uses_commas && !last.is_empty() && !next.is_empty() && is_divided
     })
 }

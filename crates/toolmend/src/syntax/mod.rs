@@ -44,11 +44,13 @@
 // Case: syntax/prose-with-brackets
 
 mod command_line;
+mod completed_cut;
 mod conservation;
 mod contested_reading;
 mod disputed_edits;
 mod document;
 mod doubtful;
+mod edited_strings;
 mod enclosing_members;
 mod enclosing_structure;
 mod encoding;
@@ -205,6 +207,8 @@ pub(crate) struct CorrectedText {
     pub(crate) mended: MendedText,
     /// Whether the correction only completes a text that may be truncated.
     pub(crate) completes: bool,
+    /// Whether it explains only a part of a string, so that it is a rival but not the answer.
+    pub(crate) is_partial: bool,
     pub(crate) likelihood: Likelihood,
     /// How badly its keys fit the schema.
     pub(crate) misfit: u32,

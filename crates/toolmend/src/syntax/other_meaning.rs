@@ -98,7 +98,7 @@ const ELISIONS: &[&str] = &[
 const MORE: &[&str] = &["more", "others", "other", "rest", "above", "similar", "items", "entries"];
 
 /// Whether a text says that something was left out.
-fn is_elision(text: &str) -> bool {
+pub(super) fn is_elision(text: &str) -> bool {
     let lower = text.to_lowercase();
     let words: Vec<&str> =
         lower.split(|ch: char| !ch.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
@@ -198,6 +198,7 @@ fn has_expression(evidence: &Evidence<'_>) -> bool {
         let is_open =
             UNFILLED.contains(&&*value.to_ascii_lowercase()) || value.contains('\n') && !value.contains(' ');
         let is_code = is_open
+            || is_source_of_a_value(value)
             || value.starts_with(['$', '%'])
             || value.starts_with("new ") && value.contains('(')
             || value.split_once('.').is_some_and(|(root, rest)| {
@@ -205,6 +206,36 @@ fn has_expression(evidence: &Evidence<'_>) -> bool {
             });
         is_code || in_call && is_name && (others || is_lower) && !number::is_scalar(value)
     })
+}
+
+/// Whether a value is the source of a value: `datetime(2024, 1, 2)`, `Mode.READ`, `lambda: 1`, `60*60`, `true or false`.
+// Case: syntax/source-of-a-value
+fn is_source_of_a_value(value: &str) -> bool {
+    let is_name = |name: &str| {
+        name.starts_with(|ch: char| ch.is_ascii_alphabetic() || ch == '_')
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.".contains(&byte))
+    };
+    let is_call =
+        value.strip_suffix(')').and_then(|call| call.split_once('(')).is_some_and(|(name, _)| is_name(name));
+    let is_constant = value.split_once('.').is_some_and(|(class, constant)| {
+        class.starts_with(|ch: char| ch.is_ascii_uppercase())
+            && class.contains(|ch: char| ch.is_ascii_lowercase())
+            && class.bytes().all(|byte| byte.is_ascii_alphanumeric())
+            && constant.len() > 1
+            && constant.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
+    });
+    let is_product = value.contains('*')
+        && value.starts_with(|ch: char| ch.is_ascii_digit())
+        && value.bytes().all(|byte| byte.is_ascii_digit() || b"*+-/(). ".contains(&byte));
+    let is_choice = || {
+        [" or ", " and "].iter().any(|word| value.contains(word) && value.split(word).all(number::is_scalar))
+    };
+    is_call
+        || is_constant
+        || is_product
+        || is_choice()
+        || value.starts_with("lambda:")
+        || value.starts_with("lambda ")
 }
 
 /// `{path: /tmp/x dry_run: true}`: a declared key with its separator in a value without quotes.
@@ -342,11 +373,14 @@ fn loses_boundary(evidence: &Evidence<'_>) -> bool {
 /// `"x", …"` and `"x"[...]"`: the quote ended the text, and a note follows that something is missing.
 // Case: syntax/note-after-the-quote
 fn swallows_elision(evidence: &Evidence<'_>) -> bool {
+    /// The longest note in words: `etc.`.
+    const SHORT: usize = 24;
     const NOTES: &[&str] = &["…", "...", "[...", "[…", "<snip", "[snip", "[trunc", "<trunc"];
     let quotes: Vec<&Edit> = evidence.of(RepairKind::InnerQuoteEscaped).collect();
     let precedes_note = |edit: &Edit| {
         let rest = first_part(&evidence.text[edit.start..], BESIDE).trim_start_matches(['"', ' ', ',']);
-        NOTES.iter().any(|note| rest.starts_with(note))
+        let words = rest.split('"').next().unwrap_or_default().trim();
+        NOTES.iter().any(|note| rest.starts_with(note)) || words.len() <= SHORT && is_elision(words)
     };
     // Quotes of text come in pairs, and the first one opens.
     let closes = |edit: &Edit| evidence.text[..edit.start].ends_with(char::is_alphanumeric);
@@ -442,8 +476,7 @@ fn begins_list_early(evidence: &Evidence<'_>) -> bool {
     })
 }
 
-/// All lines but the last have the same length: the text was wrapped at a column, and so were its values. A line break in a path
-/// or in an address is no part of it either.
+/// All lines but the last have the same length: the text was wrapped at a column, and so were its values.
 // Case: syntax/text-wrapped-at-a-column
 fn has_hard_wraps(evidence: &Evidence<'_>) -> bool {
     if !evidence.has(RepairKind::ControlCharacterEscaped) {
@@ -462,33 +495,39 @@ fn has_hard_wraps(evidence: &Evidence<'_>) -> bool {
     let has_broken_name = (0..tree.nodes.len()).any(|id| {
         let key = tree.key(id).unwrap_or_default();
         let text = tree.string(id).unwrap_or_default();
-        let form = || value_form::of_field(&key, SchemaPosition::ANY, evidence.context);
         broken_strings += usize::from(text.contains('\n')) + usize::from(key.contains('\n'));
-        let is_path = || matches!(form(), ValueForm::Path | ValueForm::Url);
         // The key as it was declared, and other strings that are broken, show that it was the text that was wrapped.
-        let is_key = key.contains('\n')
-            && (guide.declares_key(guide.root(), &key.replace('\n', "")) || broken_strings > 1);
-        is_key || text.trim_end().contains('\n') && is_path()
+        key.contains('\n') && (guide.declares_key(guide.root(), &key.replace('\n', "")) || broken_strings > 1)
     });
     is_wrapped || has_broken_name
 }
 
-/// `{"value": {"a": 1}, "b": 2}}` where `b` is not declared: the bracket that is too many may be the one before `b`.
+/// `{"value": {"a": 1}, "b": 2}}` where no schema declares `b`: the bracket that is too many may be the one before `b`.
 // Case: syntax/closer-too-many-in-the-middle-or-at-the-end
 fn moves_members_out(evidence: &Evidence<'_>) -> bool {
     let guide = evidence.context.guide;
     let closes = |edit: &Edit| evidence.text[edit.start..edit.end].contains('}');
-    if !evidence.declares || !evidence.of(RepairKind::ExtraCloserRemoved).any(closes) {
+    if !evidence.of(RepairKind::ExtraCloserRemoved).any(closes) {
         return false;
     }
     let tree = Tree::of_strict(&evidence.mended.text);
-    if tree.nodes.is_empty() {
+    if tree.nodes.first().is_none_or(|root| root.kind != Kind::Object) {
+        return false;
+    }
+    // Without a schema, closers that follow other closers at the end are the ones too many.
+    // Case: syntax/closer-too-many-without-a-schema
+    let ends_in_scalar = || {
+        tree.children(0)
+            .last()
+            .is_some_and(|last| !matches!(tree.nodes[last].kind, Kind::Object | Kind::Array))
+    };
+    if !evidence.declares && !ends_in_scalar() {
         return false;
     }
     let mut after_object = false;
     tree.children(0).any(|child| {
-        let is_declared = tree.key(child).is_some_and(|key| guide.declares_key(guide.root(), &key));
-        let is_moved = after_object && !is_declared;
+        let is_declared = || tree.key(child).is_some_and(|key| guide.declares_key(guide.root(), &key));
+        let is_moved = after_object && !(evidence.declares && is_declared());
         after_object |=
             tree.nodes[child].kind == Kind::Object && !guide.is_closed(evidence.position_of(&tree, child));
         is_moved

@@ -170,8 +170,15 @@ fn is_call_or_key(text: &str, context: &ReadContext<'_>) -> bool {
     let word = &listed[..listed.find(|ch| !is_word(ch)).unwrap_or(listed.len())];
     let is_key = |word: &str| context.guide.declares_key(context.guide.root(), word);
     let in_list = listed.len() < text.len() && is_key(word);
+    // A piece of the tool's own name is no value.
+    // Case: syntax/piece-of-the-name-of-the-tool
+    let is_name = text.len() > 3 && tool.starts_with(text);
     let alone = text.lines().next().is_some_and(|line| is_key(line.trim()));
-    is_call && !name.is_empty() || in_list || alone || surrounding_text::last_residue(text).is_some()
+    is_call && !name.is_empty()
+        || is_name
+        || in_list
+        || alone
+        || surrounding_text::last_residue(text).is_some()
 }
 
 /// Whether the text is a call with a string among its arguments: `search("a", 10)`. Its arguments are several values.

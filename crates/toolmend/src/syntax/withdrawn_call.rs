@@ -73,6 +73,11 @@ const CUES: &[(&str, Side)] = &[
     ("expected format", Side::Introducing),
     ("example output", Side::Introducing),
     ("bad example", Side::Introducing),
+    ("example of", Side::Introducing),
+    ("bad call", Side::Introducing),
+    ("pretend", Side::Introducing),
+    ("i could run", Side::Both),
+    ("<example>", Side::Before),
     ("counterexample", Side::Introducing),
     // Refusals.
     ("must not", Side::After),
@@ -152,6 +157,9 @@ const CUES: &[(&str, Side)] = &[
     ("old call", Side::Introducing),
     ("old", Side::Label),
     ("before", Side::Label),
+    ("right?", Side::JustAfter),
+    ("correct?", Side::JustAfter),
+    ("not possible", Side::After),
     ("was the old", Side::After),
     ("i tried", Side::JustBefore),
     ("was called with", Side::Introducing),
@@ -343,6 +351,20 @@ pub(super) fn is_list_in_words(text: &str, values: &[Range<usize>]) -> bool {
     let [only] = values else { return false };
     let is_list = text[only.clone()].starts_with('[') && text[only.start + 1..only.end].trim_start() == "]";
     is_list && text[..only.start].contains(char::is_alphabetic)
+}
+
+/// Whether the only value is a short list in a line of words: `see [1] for details`, `- [ ] buy it`. Words that announce a list end in
+/// a mark.
+// Case: syntax/footnote-in-words
+pub(super) fn is_footnote(text: &str, values: &[Range<usize>]) -> bool {
+    const LONGEST: usize = 5;
+    let [only] = values else { return false };
+    let before = text[..only.start].rsplit('\n').next().unwrap_or_default().trim_end();
+    let after = text[only.end..].split('\n').next().unwrap_or_default();
+    let is_word = |part: &str| part.ends_with(|ch: char| ch.is_alphanumeric() || ch == '(');
+    text[only.clone()].starts_with('[')
+        && only.len() <= LONGEST
+        && (is_word(before) || matches!(before, "-" | "*") && after.contains(char::is_alphabetic))
 }
 
 /// Whether the only value is an empty object in a line of words: `find . -exec rm {} +`. Words that announce it end in a colon,
