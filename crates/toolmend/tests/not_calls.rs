@@ -7,7 +7,7 @@ mod read_in_pieces;
 use std::path::Path;
 
 use read_in_pieces::read_in_pieces;
-use toolmend::Mender;
+use toolmend::{Mender, TurnOptions};
 
 /// The tools of a file, and its texts.
 fn read(file: &str) -> (Mender, Vec<String>) {
@@ -23,7 +23,7 @@ fn run(path: &Path) -> datatest_stable::Result<()> {
     let mut wrong = Vec::new();
     for text in &texts {
         for size in [1, 7, text.len()] {
-            let turn = read_in_pieces(&mender, text, size);
+            let turn = read_in_pieces(&mender, &TurnOptions::new(), text, size);
             let is_text = turn.calls.is_empty() && turn.reasoning.is_empty() && turn.content == *text;
             if !is_text {
                 let calls: Vec<_> = turn.calls.iter().map(|call| (&call.name, call.outcome())).collect();

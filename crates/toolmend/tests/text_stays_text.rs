@@ -8,7 +8,7 @@ mod read_in_pieces;
 
 use read_in_pieces::read_in_pieces;
 use serde_json::{Value, json};
-use toolmend::{CallToRender, Dialect, Mender, Source, Turn, dialects};
+use toolmend::{CallToRender, Dialect, Mender, Source, ToolChoice, Turn, TurnOptions, dialects};
 
 /// Rows that cannot say which tool is called, and programs, which are not calls.
 const UNSURE: &[&str] = &["guided_named", "args_only", "code_agent", "md_bold"];
@@ -60,6 +60,24 @@ const SHOWN: &[Place] = &[
     ("table", |call| {
         format!("| Model | Form |\n|---|---|\n| X | {} |\n| Y | none |\n", call.replace('\n', " "))
     }),
+    ("sentence", |call| format!("You could write {} but it is late now.", call.replace('\n', " "))),
+    ("string of JSON", |call| format!("{{\"answer\": {}, \"ok\": true}}", Value::from(call))),
+    ("line of a log", |call| {
+        format!("{{\"ts\": 1, \"msg\": {}}}\n{{\"ts\": 2, \"msg\": \"done\"}}", Value::from(call))
+    }),
+    ("example", |call| format!("For example:\n\n{call}\n\nThat is all.")),
+    ("sentence without blanks", |call| format!("格式为{}，请注意。", call.trim().replace('\n', " "))),
+    ("literal", |call| format!("parse(\"Notes {}\")", call.replace('"', "\\\"").replace('\n', "\\n"))),
+    ("lines of a literal", |call| format!("PROMPT = \"\"\"\n{call}\n\"\"\"\nprint(PROMPT)")),
+    ("here document", |call| format!("cat <<EOF > a.txt\n{call}\nEOF")),
+    ("comment of a program", |call| format!("/*\n{call}\n*/\nint main() {{}}")),
+];
+
+/// Places in reasoning, after which the model answers.
+const THOUGHT: &[Place] = &[
+    ("lines", |call| format!("<think>\nMaybe:\n{call}\nNo, not needed.\n</think>\nThe answer is 4.")),
+    ("sentence", |call| format!("<think>\nI could write {call} but no.\n</think>\nThe answer is 4.")),
+    ("two calls", |call| format!("<think>\n{call}\n{call}\nNo.\n</think>\nThe answer is 4.")),
 ];
 
 /// Places that show a call without a marker.
@@ -83,6 +101,16 @@ const MADE: &[Place] = &[
 
 /// Reads every row in every place, whole and in pieces, and collects what is not as it should be.
 fn check(places: &[Place], rows: impl Fn(&Dialect) -> bool, is_right: impl Fn(&Turn, &str) -> bool) {
+    check_with(&TurnOptions::new(), places, rows, is_right);
+}
+
+/// The same, for a request.
+fn check_with(
+    options: &TurnOptions,
+    places: &[Place],
+    rows: impl Fn(&Dialect) -> bool,
+    is_right: impl Fn(&Turn, &str) -> bool,
+) {
     let mender = Mender::new(&tools()).expect("tools");
     let (mut wrong, mut count) = (Vec::new(), 0);
     for row in dialects().iter().filter(|row| !UNSURE.contains(&row.name()) && rows(row)) {
@@ -91,7 +119,7 @@ fn check(places: &[Place], rows: impl Fn(&Dialect) -> bool, is_right: impl Fn(&T
             let text = write(&call);
             count += 1;
             for size in [text.len(), 1, 7] {
-                let turn = read_in_pieces(&mender, &text, size);
+                let turn = read_in_pieces(&mender, options, &text, size);
                 if !is_right(&turn, &text) {
                     let calls: Vec<_> = turn.calls.iter().map(|call| (&call.name, call.outcome())).collect();
                     wrong.push(format!(
@@ -114,6 +142,23 @@ fn is_text(turn: &Turn, text: &str) -> bool {
 #[test]
 fn shown_calls_are_text() {
     check(SHOWN, |_| true, is_text);
+}
+
+#[test]
+fn calls_in_reasoning_are_thoughts() {
+    let is_thought = |turn: &Turn, text: &str| {
+        let end = text.find("</think>").unwrap_or_default();
+        turn.calls.is_empty()
+            && turn.content == "The answer is 4."
+            && turn.reasoning.trim() == text["<think>".len()..end].trim()
+    };
+    check(THOUGHT, |_| true, is_thought);
+}
+
+#[test]
+fn nothing_runs_if_the_request_allows_no_calls() {
+    let options = TurnOptions::new().tool_choice(ToolChoice::None);
+    check_with(&options, MADE, |_| true, |turn, _| turn.calls.is_empty());
 }
 
 #[test]

@@ -10,15 +10,17 @@ use crate::strict;
 
 /// Returns the meaning of a strict JSON string literal, which includes its quotes. Borrows if there is no escape.
 ///
-/// A literal that is not strict comes back as it is spelled, without its first and last byte.
+/// A literal that is not strict comes back as it is spelled, without its first and last byte. Text that is too short for
+/// quotes, or has a longer character in their place, comes back unchanged.
 ///
 /// ```
 /// use toolmend_json::text::unquote;
 ///
 /// assert_eq!(unquote(r#""caf\u00e9\n""#), "café\n");
+/// assert_eq!(unquote("“no literal”"), "“no literal”");
 /// ```
 pub fn unquote(literal: &str) -> Cow<'_, str> {
-    let inner = &literal[1..literal.len() - 1];
+    let Some(inner) = literal.get(1..literal.len().saturating_sub(1)) else { return Cow::Borrowed(literal) };
     // The only special byte in a strict literal is a backslash.
     if find_special(inner.as_bytes(), 0) == inner.len() {
         return Cow::Borrowed(inner);

@@ -7,6 +7,10 @@
 // `tests/lost_marks.rs` loses and doubles every mark of every row in this notation.
 
 use super::python_expression;
+use crate::text_parts::first_part;
+
+/// How far an expression after a quote is read. Every quote of a text is asked about.
+const REACH: usize = 256;
 
 /// Why a string with such quotes is refused.
 pub(super) const LOST: &str =
@@ -38,7 +42,7 @@ pub(super) fn hold_structure(text: &str, mark: u8, slot: Slot) -> bool {
         unpaired ^= !within_word && !after_word;
         // A quote after a blank or a bracket opens something.
         let closes = before.ends_with(|ch: char| !ch.is_whitespace() && !"=(,[{:".contains(ch));
-        let goes_on = python_expression::continues(after)
+        let goes_on = continues_expression(after)
             || closes && (continues_closed(after, mark) || is_before_text(after, mark));
         let ends_value = first && !within_word && goes_on;
         if ends_value || is_before_key(after) || is_opening(before, slot, brackets) {
@@ -54,7 +58,12 @@ pub(super) fn hold_structure(text: &str, mark: u8, slot: Slot) -> bool {
 /// Whether a text after a quote continues an expression, together with the quote that ends it.
 // Case: dialects/py_call/formatted-text
 fn continues_closed(after: &str, mark: u8) -> bool {
-    python_expression::continues(&format!("{after}{}", char::from(mark)))
+    after.len() <= REACH && python_expression::continues(&format!("{after}{}", char::from(mark)))
+}
+
+/// Whether a text after a quote continues an expression, as far as it is looked at.
+fn continues_expression(after: &str) -> bool {
+    python_expression::continues(first_part(after, REACH))
 }
 
 /// Whether a text begins with a comma and another text: `'a', 'b'`.

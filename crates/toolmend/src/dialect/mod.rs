@@ -20,7 +20,7 @@
 //! | Python, Gemma | `python`, `gemma`, `value_literals` |
 //! | sections, hashes with arrows, corner brackets | `section`, `arrow_hash`, `corner_brackets` |
 //! | attributes in brackets, actions on a screen | `attribute_list`, `screen_action` |
-//! | messages with a header | `message_header` |
+//! | messages with a header | `message_header`, `call_message` |
 //! | calls without a marker | `inferred`, `opt_in` |
 //!
 //! All readers share one table of markers (`token`) and one reader of tags (`tag`). A frame does not decide how its
@@ -61,6 +61,7 @@ mod attribute_list;
 mod begun_again;
 mod beside_arguments;
 pub(crate) mod block;
+pub(crate) mod call_message;
 pub(crate) mod corner_brackets;
 pub(crate) mod custom;
 pub(crate) mod envelope;

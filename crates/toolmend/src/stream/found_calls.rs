@@ -190,6 +190,15 @@ impl Stream {
             Step::Got(_) => return Step::No,
             Step::No => {}
         }
+        // Another member of the object that seemed to have ended.
+        // Case: dialects/use_mcp_tool/extra-brace
+        if first == ',' && block.frames.brackets == 0 && !block.frames.fence {
+            match rest[1..].trim_start().chars().next() {
+                Some('"') => return Step::Got(()),
+                None if !done => return Step::More,
+                _ => {}
+            }
+        }
         // A value without delimiters may contain anything but the word that begins a call. Otherwise only words and elements
         // are text, and marks are framing.
         // Case: dialects/qwen_agent/code-beside-the-call
@@ -363,6 +372,7 @@ fn needs_closer(frames: &Frames, custom: &CustomTable) -> bool {
 fn begun_name(text: &str) -> Option<String> {
     let (_, object) = text.split_once('{')?;
     let value = object.trim_start().strip_prefix("\"name\"")?.trim_start().strip_prefix(':')?.trim_start();
-    let end = strict::check_string(value.as_bytes(), 0).ok()?;
+    // Case: dialects/hermes_json/name-after-another-quote
+    let end = strict::check_string(value.as_bytes(), 0).ok().filter(|_| value.starts_with('"'))?;
     Some(unquote(&value[..end]).into_owned())
 }

@@ -53,6 +53,7 @@ impl Stream {
     pub(super) fn assume_open_reasoning(&mut self) {
         self.hold_output(Assumption::OpenReasoning);
         self.text_kind = TextKind::Reasoning;
+        self.is_reasoning_enclosed = true;
         self.skip_space = true;
         // If the reasoning is never closed, everything is read again as content.
         self.reads_calls_in_reasoning = false;

@@ -25,7 +25,20 @@ impl Stream {
             TextKind::Content => self.request.choice == ToolChoice::None,
             TextKind::Reasoning => !self.reads_calls_in_reasoning || self.request.choice == ToolChoice::None,
         };
-        if is_of_calls && has_no_calls { MarkupAction::Text } else { action }
+        if is_of_calls && has_no_calls {
+            return MarkupAction::Text;
+        }
+        // Reasoning that is closed later shows everything in it, and the ends of messages do not end it.
+        // Case: dialects/hostile/message-in-reasoning
+        let is_message_end = matches!(markup, Markup::Token { role: Role::MessageEnd, .. });
+        match action {
+            MarkupAction::Leave(len) if is_message_end && self.stays_in_reasoning() => {
+                MarkupAction::Drop(len)
+            }
+            MarkupAction::Leave(_) if is_message_end && self.is_known_to_be_closed() => MarkupAction::Text,
+            MarkupAction::Drop(_) if self.is_known_to_be_closed() => MarkupAction::Text,
+            _ => action,
+        }
     }
 
     fn choose_any_action(&self, markup: &Markup<'_>, at: usize, line_start: bool) -> MarkupAction {
@@ -143,6 +156,7 @@ impl Stream {
                 self.flush_before(at);
                 self.consume(len);
                 self.enter_text(kind);
+                self.is_reasoning_enclosed = kind == TextKind::Reasoning;
                 self.is_in_section = true;
                 self.scanned = 0;
                 true
@@ -241,13 +255,17 @@ impl Stream {
         self.read_unmarked(at, self.begins_line(at), done)
     }
 
-    /// Whether the text only talks about a marker: there are words on both sides of it. For a marker that people can type,
-    /// they need not be those of one sentence.
+    /// The end of a marker that the text only talks about: there are words on both sides of it. For a marker that people can
+    /// type, they need not be those of one sentence.
     // Case: dialects/hostile/marker-in-prose
-    fn is_prose(&self, at: usize, done: bool) -> Step<()> {
+    // Case: dialects/vcp/in-a-sentence
+    fn mentioned_marker_end(&self, at: usize, done: bool) -> Step<usize> {
         let before = self.buffer[..at].chars().next_back().or(self.last);
         let is_typed = self.buffer[at..].starts_with('[');
-        if before != Some(' ') || !is_typed && !self.may_be_in_sentence(at) {
+        // Of reasoning, only the last character is kept.
+        // Case: dialects/hostile/marker-in-a-thought
+        let is_in_sentence = || self.text_kind == TextKind::Reasoning || self.may_be_in_sentence(at);
+        if before != Some(' ') || !is_typed && !is_in_sentence() {
             return Step::No;
         }
         let Step::Got(markup) = token::read(&self.buffer[at..], done, self.custom.table()) else {
@@ -262,7 +280,7 @@ impl Stream {
             _ if words.len() == rest.len() || length == 0 || self.mender.knows_tool(word) => Step::No,
             Some(b'{' | b'[' | b'(') => Step::No,
             None if done && self.mender.may_begin_tool_name(word) => Step::No,
-            _ => Step::Got(()),
+            _ => Step::Got(at + markup.len()),
         }
     }
 
@@ -271,8 +289,8 @@ impl Stream {
         if self.is_exhausted() {
             return self.skip_candidate(at);
         }
-        match self.is_prose(at, done) {
-            Step::Got(()) => return self.skip_candidate(at),
+        match self.mentioned_marker_end(at, done) {
+            Step::Got(end) => return self.show_text(end),
             Step::More => {
                 self.hold(at);
                 return false;

@@ -19,8 +19,8 @@ impl Stream {
             return Step::No;
         }
         let line = self.line_before(at);
-        let is_asked = self.is_asked();
-        if !is_asked && (is_quoted(&line) || self.is_indented_code(at)) {
+        let is_asked = self.is_asked_at(at);
+        if !is_asked && (is_quoted(&line) || self.is_shown_by_lines(at)) {
             return Step::Got(());
         }
         // Models put calls that were asked for into inline code. Even then a negation counts.
@@ -52,7 +52,7 @@ impl Stream {
                     Step::No => self.ends_sentence(at + len, done),
                     other => other,
                 },
-                Before::Item | Before::Other => Step::No,
+                Before::Item | Before::Glued | Before::Other => Step::No,
             },
             _ => self.is_in_sentence(&line, at + len, done),
         }
@@ -98,11 +98,11 @@ impl Stream {
     /// Whether markup of this length, whatever it means, is quoted or part of a sentence.
     // Case: dialects/dsml_v4/tags-in-a-sentence
     pub(super) fn is_in_words(&self, at: usize, len: usize, done: bool) -> Step<()> {
-        if self.text_kind != TextKind::Content || self.is_asked() {
+        if self.text_kind != TextKind::Content || self.is_asked_at(at) {
             return Step::No;
         }
         let line = self.line_before(at);
-        if is_quoted(&line) || self.is_indented_code(at) || is_before_markup(&line) == Before::Item {
+        if is_quoted(&line) || self.is_shown_by_lines(at) || is_before_markup(&line) == Before::Item {
             return Step::Got(());
         }
         self.is_in_sentence(&line, at + len, done)
@@ -111,7 +111,7 @@ impl Stream {
     fn is_in_sentence(&self, line: &str, after: usize, done: bool) -> Step<()> {
         match is_before_markup(line) {
             Before::Sentence => continues_sentence(&self.buffer[after..], done, char::is_alphanumeric),
-            Before::Nothing | Before::Other | Before::Item => Step::No,
+            Before::Nothing | Before::Glued | Before::Other | Before::Item => Step::No,
         }
     }
 }

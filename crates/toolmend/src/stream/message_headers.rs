@@ -5,13 +5,14 @@
 
 use super::{CallContext, Mode, ResultBody, Stream};
 use crate::dialect::block::{Block, Frames, Reader};
+use crate::dialect::call_message::UNNAMED_CALL;
 use crate::dialect::input::{Input, Step};
 use crate::dialect::message_header::{self, Route};
 use crate::dialect::raw_call::{Ending, RawArguments, RawCall};
 use crate::dialect::section;
 use crate::dialect::table::{BareHeader, Recognition, recognised};
 use crate::dialect::token::{self, Header, Markup, Role, TextKind, Word};
-use crate::intent::{Evidence, ToolChoice};
+use crate::intent::Evidence;
 
 impl Stream {
     /// Reads an output that begins inside a header: ` to=f<|message|>` and `analysis…assistantfinal…`.
@@ -96,9 +97,19 @@ impl Stream {
         if !done && CONTENT.starts_with(after) { Step::More } else { Step::No }
     }
 
+    /// Enters the text of a message. While the reasoning goes on around it, it is part of the reasoning.
+    fn enter_message(&mut self, kind: TextKind) {
+        if self.stays_in_reasoning() {
+            self.note_interruption();
+            self.line_start = true;
+        } else {
+            self.enter_text(kind);
+        }
+    }
+
     /// Enters a message for this recipient.
     fn enter_recipient(&mut self, name: String) {
-        self.enter_text(TextKind::Content);
+        self.enter_message(TextKind::Content);
         if name != "all" {
             self.mode =
                 Mode::Body(name, Frames { markers: vec!["<|recipient|>".to_owned()], ..Frames::default() });
@@ -163,13 +174,13 @@ impl Stream {
     pub(super) fn follow_route(&mut self, route: Route) {
         match route {
             Route::User => {
-                self.enter_text(TextKind::Content);
+                self.enter_message(TextKind::Content);
                 self.addressed = true;
             }
-            Route::Content => self.enter_text(TextKind::Content),
-            Route::Reasoning => self.enter_text(TextKind::Reasoning),
+            Route::Content => self.enter_message(TextKind::Content),
+            Route::Reasoning => self.enter_message(TextKind::Reasoning),
             Route::Call(name) => {
-                self.enter_text(TextKind::Content);
+                self.enter_message(TextKind::Content);
                 let frames = Frames { markers: vec!["<|message|>".to_owned()], ..Frames::default() };
                 self.mode = Mode::Body(name, frames);
             }
@@ -185,9 +196,6 @@ impl Stream {
             Header::Channel => {
                 let known = |name: &str| self.mender.knows_tool(name);
                 match message_header::read(input, at, &known) {
-                    Step::Got((Route::Call(_), _)) if self.request.choice == ToolChoice::None => {
-                        self.show_call(at)
-                    }
                     Step::Got((Route::Other, _)) => self.begin_turn_of_other(at),
                     Step::Got((route, end)) => {
                         self.flush_before(at);
@@ -209,15 +217,6 @@ impl Stream {
             Header::Author => self.read_author(at, len, done),
             Header::Label => self.read_label(at, len, done),
         }
-    }
-
-    /// Leaves the message that begins here as text, because the request allows no calls.
-    // Case: dialects/functionary_v2/no-calls-allowed
-    // Case: dialects/kimi_k3/no-calls-allowed
-    // Case: dialects/harmony/no-calls-allowed
-    fn show_call(&mut self, at: usize) -> bool {
-        self.shows_call = true;
-        self.skip_candidate(at)
     }
 
     /// Drops an opening marker. The marker that closes it is not text then.
@@ -252,9 +251,6 @@ impl Stream {
             Step::No => return self.drop_token(at, len),
         };
         let (close, word, end) = (section.close, section.word.to_owned(), section.end);
-        if self.request.choice == ToolChoice::None && matches!(word.as_str(), "tools" | "call" | "argument") {
-            return self.show_call(at);
-        }
         if word == "call" && !close {
             if !self.attempts.may_retry(self.buffer.len() - at, done) {
                 self.hold(at);
@@ -281,10 +277,21 @@ impl Stream {
                 Step::No => self.drop_token(at, len),
             };
         }
+        let is_reasoning = word == "think";
+        if is_reasoning && close && self.text_kind == TextKind::Reasoning && self.note_closed_reasoning() {
+            return true;
+        }
         self.flush_before(at);
         self.consume(end - at);
         self.scanned = 0;
-        self.enter_text(if word == "think" && !close { TextKind::Reasoning } else { TextKind::Content });
+        if is_reasoning && !close {
+            self.enter_text(TextKind::Reasoning);
+            self.is_reasoning_enclosed = true;
+        } else if is_reasoning {
+            self.enter_text(TextKind::Content);
+        } else {
+            self.enter_message(TextKind::Content);
+        }
         true
     }
 
@@ -304,9 +311,6 @@ impl Stream {
             return self.drop_token(at, len);
         }
         let recipient = self.buffer[at..].starts_with("<|recipient|>");
-        if recipient && word != "all" && self.request.choice == ToolChoice::None {
-            return self.show_call(at);
-        }
         if !recipient && !matches!(word.as_str(), "assistant" | "") {
             return self.begin_turn_of_other(at);
         }
@@ -317,7 +321,7 @@ impl Stream {
         if recipient {
             self.enter_recipient(word);
         } else {
-            self.enter_text(TextKind::Content);
+            self.enter_message(TextKind::Content);
         }
         true
     }
@@ -337,7 +341,7 @@ impl Stream {
         self.flush_before(at);
         self.consume(len + length);
         self.scanned = 0;
-        self.enter_text(TextKind::Content);
+        self.enter_message(TextKind::Content);
         true
     }
 
@@ -355,13 +359,13 @@ impl Stream {
         self.flush_before(at);
         self.consume(len + if labelled { word } else { 0 });
         self.scanned = 0;
-        self.enter_text(if labelled { TextKind::Reasoning } else { TextKind::Content });
+        self.enter_message(if labelled { TextKind::Reasoning } else { TextKind::Content });
         true
     }
 
     /// Reads `<|message_sep|>\n\nfunction call<|role_sep|>`.
     pub(super) fn read_separator(&mut self, at: usize, len: usize, done: bool) -> bool {
-        const ROLE: &str = "function call<|role_sep|>";
+        const ROLE: &str = UNNAMED_CALL;
         let rest = &self.buffer[at + len..];
         let trimmed = rest.trim_start();
         if !done && ROLE.starts_with(trimmed) {
@@ -373,7 +377,7 @@ impl Stream {
         self.flush_before(at);
         self.consume(if call { len + length } else { len });
         self.scanned = 0;
-        self.enter_text(TextKind::Content);
+        self.enter_message(TextKind::Content);
         if call {
             self.mode =
                 Mode::Body(String::new(), Frames { markers: vec![ROLE.to_owned()], ..Frames::default() });

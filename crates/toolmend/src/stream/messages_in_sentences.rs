@@ -6,7 +6,7 @@
 use super::Stream;
 use super::text_before::continues_sentence;
 use crate::dialect::input::Step;
-use crate::dialect::token::{self, Markup, TextKind, Word};
+use crate::dialect::token::{self, TextKind};
 use crate::syntax::Finish;
 use crate::text_parts::first_part;
 
@@ -20,7 +20,7 @@ impl Stream {
     /// The end of the message whose header is at `at`, if it is part of a sentence.
     // Case: dialects/harmony/in-a-sentence
     pub(super) fn message_in_sentence(&mut self, at: usize, len: usize, done: bool) -> Step<usize> {
-        if self.text_kind != TextKind::Content || self.is_asked() || !self.may_be_in_sentence(at) {
+        if self.text_kind != TextKind::Content || self.is_asked_at(at) || !self.may_be_in_sentence(at) {
             return Step::No;
         }
         let (from, whole) = (at + len, self.buffer.len());
@@ -50,14 +50,8 @@ impl Stream {
     pub(super) fn ends_in_part(&self, end: usize) -> bool {
         let text = &self.buffer[..end];
         let last = text.rfind('<').map(|open| token::read(&text[open..], true, self.custom.table()));
-        matches!(last, Some(Step::Got(markup)) if closes_part(&markup))
+        matches!(last, Some(Step::Got(markup)) if markup.closes_part())
     }
-}
-
-/// Whether this closes a part of a call: its name, its arguments, or one of them.
-pub(super) fn closes_part(markup: &Markup<'_>) -> bool {
-    let is_part = |word: &Word| matches!(word, Word::Name | Word::Arguments | Word::Parameter | Word::Value);
-    matches!(markup, Markup::Tag(tag, word) if tag.close && is_part(word))
 }
 
 /// Whether a text is the first half of a closing tag.

@@ -19,6 +19,7 @@
 //! | `text_before`, `fence_lines` | where the text talks about markup |
 //! | `mentions`, `shown_calls` | which markup and which calls the text only talks about |
 //! | `shown_elements` | which elements are shown as a whole |
+//! | `shown_messages` | which messages that are calls are text |
 //! | `messages_in_sentences` | which messages with a header the text only talks about |
 //! | `turns_of_others` | what the model writes in the name of another speaker |
 //! | `announcements`, `asking_first` | what the text before a call without a marker says about it |
@@ -82,6 +83,7 @@ mod removed_text;
 mod repeated_call;
 mod shown_calls;
 mod shown_elements;
+mod shown_messages;
 mod stable_prefix;
 mod text_before;
 mod text_mode;
@@ -177,6 +179,8 @@ pub struct Stream {
     recent: RecentText,
     /// The code fence that the content is in.
     fence: Option<Fence>,
+    /// Only its own marker ends the reasoning, and no header.
+    is_reasoning_enclosed: bool,
     /// There was reasoning.
     has_reasoned: bool,
     /// The words with which the model begins and ends its reasoning.
@@ -202,6 +206,8 @@ pub struct Stream {
     running_calls: usize,
     /// What was removed from the text, in the output.
     removed: Vec<std::ops::Range<usize>>,
+    /// An element in the output that is text, because it is not known where its values end.
+    doubtful: std::ops::Range<usize>,
     /// The last call after a marker, if no text came after it.
     last_call: Option<LastCall>,
     /// The first content after the last call.
@@ -380,6 +386,7 @@ impl Stream {
             last: None,
             recent: RecentText::default(),
             fence: None,
+            is_reasoning_enclosed: false,
             has_reasoned: opened,
             reasoning_words: models::reasoning_words(model),
             is_in_section: false,
@@ -393,6 +400,7 @@ impl Stream {
             calls: 0,
             running_calls: 0,
             removed: Vec::new(),
+            doubtful: 0..0,
             last_call: None,
             text_after_call: String::new(),
             reasoning_calls: Vec::new(),
@@ -777,6 +785,7 @@ impl Stream {
         // Reasoning that begins inside other reasoning is part of it.
         self.reads_calls_in_reasoning |= kind == TextKind::Content;
         self.text_kind = kind;
+        self.is_reasoning_enclosed &= kind == TextKind::Reasoning;
         self.note_interruption();
         self.line_start = true;
     }

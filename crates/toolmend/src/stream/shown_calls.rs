@@ -5,10 +5,11 @@
 //! not a block of its own.
 
 use super::Stream;
-use super::messages_in_sentences::{closes_part, is_half_closer};
+use super::messages_in_sentences::is_half_closer;
 use super::refusing_words;
 use super::text_before::{Before, continues_sentence, is_before_markup, is_quoted};
 use crate::dialect::block::{Block, Frames, Reader};
+use crate::dialect::call_message;
 use crate::dialect::input::{Input, Step};
 use crate::dialect::raw_call::RawCall;
 use crate::dialect::token::{self, TextKind};
@@ -44,21 +45,55 @@ impl Stream {
             if fence && !done && FENCE.starts_with(rest) {
                 return Step::More;
             }
-            match token::read(rest, done, self.custom.table()) {
-                Step::Got(markup) if markup.closes() || closes_part(&markup) => {
-                    at = self.buffer.len() - rest.len() + markup.len();
-                }
+            let next = self.buffer.len() - rest.len();
+            let input = Input::new(&self.buffer, done, self.custom.table());
+            match input.markup(next) {
                 Step::More => return Step::More,
+                Step::Got(markup) if markup.begins_message() || markup.separates_messages() => {
+                    match call_message::section_end(input, next) {
+                        Step::Got(end) => at = end,
+                        Step::More => return Step::More,
+                        Step::No => match self.begins_call(next, done) {
+                            Step::No if markup.closes() => at = next + markup.len(),
+                            Step::More => return Step::More,
+                            _ => return Step::Got(at),
+                        },
+                    }
+                }
+                Step::Got(markup) if markup.closes() || markup.closes_part() => at = next + markup.len(),
+                // A token that ends a turn belongs to the calls if the text goes on after it.
+                // Case: dialects/hyperclova/in-a-sentence
+                Step::Got(markup) if markup.is_noise() => {
+                    match self.text_goes_on(next + markup.len(), done) {
+                        Step::Got(()) => at = next + markup.len(),
+                        Step::More => return Step::More,
+                        Step::No => return Step::Got(at),
+                    }
+                }
                 _ if rest.is_empty() && !done => return Step::More,
                 _ => return Step::Got(at),
             }
         }
     }
 
+    /// Whether text follows this position, and neither markup nor the end.
+    fn text_goes_on(&self, at: usize, done: bool) -> Step<()> {
+        let input = Input::new(&self.buffer, done, self.custom.table());
+        let next = input.skip_whitespace(at);
+        if next >= input.text.len() {
+            return if done { Step::No } else { Step::More };
+        }
+        match input.markup(next) {
+            Step::Got(_) => Step::No,
+            Step::More => Step::More,
+            Step::No => Step::Got(()),
+        }
+    }
+
     /// The position after these calls, those that follow them directly, and the markers that close them. What is said about
     /// one of them is said about all.
     // Case: dialects/hostile/two-marked-and-negated
-    fn calls_end(&self, block: &Block, done: bool) -> Step<usize> {
+    pub(super) fn calls_end(&self, block: &Block, done: bool) -> Step<usize> {
         const MOST: usize = 1000;
         let (mut end, mut frames) = (block.end, block.frames.clone());
         for _ in 0..MOST {
@@ -82,6 +117,16 @@ impl Stream {
             }
             // A marker opens frames of its own. Without one, the next call is inside those that are open.
             match input.markup(at) {
+                Step::Got(markup) if markup.begins_message() || markup.separates_messages() => {
+                    match self.read_message(input, at) {
+                        Step::Got(next) if !next.calls.is_empty() && next.end > end => {
+                            (end, frames) = (next.end, next.frames);
+                            continue;
+                        }
+                        Step::More => return Step::More,
+                        _ => return self.frame_end(end, frames.fence, done),
+                    }
+                }
                 Step::Got(markup) if markup.opens() => frames = Frames::default(),
                 Step::More => return Step::More,
                 _ if end > block.end && frames.brackets == 0 => {
@@ -129,7 +174,7 @@ impl Stream {
             Step::No => {}
             other => return other,
         }
-        if self.is_asked() {
+        if self.is_asked_at(at) {
             return Step::No;
         }
         if self.may_be_in_sentence(at) {
@@ -154,18 +199,24 @@ impl Stream {
     pub(super) fn may_be_in_sentence(&self, at: usize) -> bool {
         let line = self.line_before(at);
         // A quote around the whole line is a habit of some servers.
-        is_before_markup(&line) == Before::Sentence && line.trim() != "\""
+        match is_before_markup(&line) {
+            Before::Sentence => line.trim() != "\"",
+            // Case: dialects/hostile/call-in-a-sentence-without-blanks
+            Before::Glued => true,
+            Before::Nothing | Before::Item | Before::Other => false,
+        }
     }
 
     /// Whether the sentence around calls continues after the markers that close them, with a mark or with at least two
     /// words.
-    fn sentence_continues(&self, at: usize, block: &Block, done: bool) -> Step<()> {
+    pub(super) fn sentence_continues(&self, at: usize, block: &Block, done: bool) -> Step<()> {
         let Step::Got(end) = self.calls_end(block, done) else { return Step::More };
         // If the output was truncated here, the words that show it may be missing.
         let rest = &self.buffer[end..];
         // After a call that runs, it is one more. A colon announces it, unless the output was certainly truncated.
         // Case: dialects/gemma4/words-between-calls
-        if done && self.running_calls == 0 && self.may_be_cut_after(at, end) {
+        let is_glued = is_before_markup(&self.line_before(at)) == Before::Glued;
+        if done && !is_glued && self.running_calls == 0 && self.may_be_cut_after(at, end) {
             return Step::Got(());
         }
         let is_word = |first: char| first.is_alphabetic() && !first.is_uppercase();
@@ -251,7 +302,7 @@ impl Stream {
         }
         let before = self.text_before(at);
         let is_label = || is_example_label(before.trim_end().lines().next_back().unwrap_or_default());
-        if self.is_asked() {
+        if self.is_asked_at(at) {
             refusing_words::forbids(&before)
         } else {
             is_label() || refusing_words::speaks_against(&before)

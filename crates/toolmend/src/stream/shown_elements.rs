@@ -33,7 +33,7 @@ impl Stream {
     // Case: dialects/hostile/calls-in-shown-elements
     pub(super) fn shown_element(&mut self, at: usize, done: bool) -> Step<usize> {
         let rest = &self.buffer[at..];
-        if self.text_kind != TextKind::Content || self.is_asked() || self.is_in_fence() {
+        if self.text_kind != TextKind::Content || self.request.demands_call() || self.is_in_fence() {
             return Step::No;
         }
         let begun = ELEMENTS.iter().find(|(start, _)| rest.starts_with(start));

@@ -34,9 +34,15 @@ impl Stream {
         last_part(&joined, recent_text::ENOUGH).to_owned()
     }
 
+    /// Whether the lines before a position show what it begins: it is in indented code, or in a literal or a comment of
+    /// several lines.
+    pub(super) fn is_shown_by_lines(&self, at: usize) -> bool {
+        self.is_indented_code(at) || is_in_open_span(&self.text_before(at))
+    }
+
     /// Whether a position is in a block of indented code: four blanks after an empty line, with text before it.
     // Case: dialects/hostile/indented-code
-    pub(super) fn is_indented_code(&self, at: usize) -> bool {
+    fn is_indented_code(&self, at: usize) -> bool {
         // Most markup is not indented, and the text before it is not needed.
         let line = self.line_before(at);
         let indent = line.len() - line.trim_start_matches([' ', '\t']).len();
@@ -58,6 +64,8 @@ pub(super) enum Before {
     Item,
     /// Words that go on, or an opening quote.
     Sentence,
+    /// Words that go on directly before the markup: a script without blanks, a colon, an equals sign.
+    Glued,
     /// A sentence that ended, or text without a blank before the markup.
     Other,
 }
@@ -71,17 +79,26 @@ pub(super) fn is_before_markup(line: &str) -> Before {
     if matches!(last, '"' | '\'' | '“' | '‘' | '«' | '(' | '`') {
         return Before::Sentence;
     }
+    if words.len() == line.len() && (is_unspaced(last) || ":：=，、".contains(last)) {
+        return Before::Glued;
+    }
     if words.len() == line.len() || ".!?。！？…".contains(last) {
         return Before::Other;
     }
     if words.contains(char::is_alphabetic) { Before::Sentence } else { Before::Other }
 }
 
+/// Whether this is a letter of a script that puts no blanks between words, or none between a word and its ending.
+fn is_unspaced(ch: char) -> bool {
+    matches!(ch, '\u{E00}'..='\u{E7F}' | '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7A3}' | '\u{F900}'..='\u{FAFF}')
+}
+
 /// Whether a sentence continues after markup: with a mark, or with a blank and a word that begins like this.
 pub(super) fn continues_sentence(rest: &str, done: bool, begins_word: impl Fn(char) -> bool) -> Step<()> {
     let more = if done { Step::No } else { Step::More };
     let Some(next) = rest.chars().next() else { return more };
-    if ".,;:!?)`'\"’”»".contains(next) {
+    if ".,;:!?)`'\"’”»，。、；：！？）」』".contains(next) || is_unspaced(next) && begins_word(next)
+    {
         return Step::Got(());
     }
     if next != ' ' {
@@ -113,7 +130,64 @@ pub(super) fn is_quoted(line: &str) -> bool {
         || has_open_quotation(start)
         || has_open_code(start)
         || has_open_json_string(start)
+        || has_open_literal(start)
         || is_listing(start)
+}
+
+/// Whether a string literal is open at the end of this line: its quote comes after a mark that a value follows.
+// Case: dialects/hostile/call-in-a-string-literal
+fn has_open_literal(line: &str) -> bool {
+    let (mut open, mut before, mut escaped) = (None, None, false);
+    let mut chars = line.chars().peekable();
+    while let Some(ch) = chars.next() {
+        match (ch, open) {
+            _ if escaped => {}
+            ('"' | '\'', None) if before.is_some_and(|mark| "(=:,[{+".contains(mark)) => open = Some(ch),
+            (_, Some(quote)) if ch == quote => {
+                let ends = chars.peek().is_none_or(|next| !next.is_alphanumeric());
+                open = open.filter(|_| !ends);
+            }
+            _ => {}
+        }
+        escaped = ch == '\\' && !escaped;
+        if !ch.is_whitespace() {
+            before = Some(ch);
+        }
+    }
+    open.is_some()
+}
+
+/// What is open from one line to the next in programs and their settings.
+const SPANS: &[(&str, &str)] =
+    &[("\"\"\"", "\"\"\""), ("'''", "'''"), ("/*", "*/"), ("<![CDATA[", "]]>"), ("<textarea", "</textarea>")];
+
+/// Whether a literal or a comment of several lines is open at the end of this text.
+// Case: dialects/hostile/call-in-a-program
+pub(super) fn is_in_open_span(text: &str) -> bool {
+    let is_open = |(open, close): &(&str, &str)| {
+        if open == close { text.matches(open).count() % 2 == 1 } else { text.rfind(open) > text.rfind(close) }
+    };
+    SPANS.iter().any(is_open) || is_in_here_document(text) || is_in_block_scalar(text)
+}
+
+/// Whether a here document is open: its word was not repeated on a line of its own.
+fn is_in_here_document(text: &str) -> bool {
+    let Some((_, after)) = text.rsplit_once("<<") else { return false };
+    let after = after.trim_start_matches(['-', '~', '\'', '"', ' ']);
+    let word: String = after.chars().take_while(|ch| ch.is_alphanumeric() || *ch == '_').collect();
+    let mut lines = after.lines().skip(1);
+    !word.is_empty() && after.contains('\n') && !lines.any(|line| line.trim() == word)
+}
+
+/// Whether the last line is indented under a key whose value is the text below it.
+fn is_in_block_scalar(text: &str) -> bool {
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let mut lines = text.rsplit('\n');
+    let last = lines.next().unwrap_or_default();
+    let depth = indent(last);
+    let parent = lines.find(|line| !line.trim().is_empty() && indent(line) < depth).unwrap_or_default();
+    let parent = parent.trim_end();
+    [": |", ": |-", ": |+", ": >", ": >-"].iter().any(|mark| parent.ends_with(mark))
 }
 
 /// Whether a string of JSON is open at the end of this line, which begins with a bracket or with a key.
@@ -239,6 +313,9 @@ mod tests {
             ("Use ", Before::Sentence),
             ("Done. ", Before::Other),
             ("Done", Before::Other),
+            ("格式为", Before::Glued),
+            ("out=", Before::Glued),
+            ("好的。", Before::Other),
         ] {
             assert_eq!(is_before_markup(line), before, "{line:?}");
         }

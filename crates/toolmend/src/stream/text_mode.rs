@@ -29,6 +29,9 @@ impl Stream {
             return false;
         };
         debug_assert_eq!(line_start, self.begins_line(at));
+        if self.doubtful.contains(&(self.offset + at)) {
+            return self.show_text(self.doubtful.end - self.offset);
+        }
         if let Some(words) = self.reasoning_words {
             match self.read_reasoning_words(words, at, line_start, done) {
                 Step::Got(()) => return true,
@@ -59,21 +62,19 @@ impl Stream {
                     _ if self.shows_call && !begins_message => MarkupAction::Text,
                     action => action,
                 };
-                if matches!(action, MarkupAction::Header(..)) {
-                    match self.message_in_sentence(at, markup_len, done) {
-                        Step::Got(end) => return self.show_text(end),
-                        Step::More => {
-                            self.hold(at);
-                            return false;
-                        }
-                        Step::No => {}
-                    }
+                if matches!(action, MarkupAction::Header(..) | MarkupAction::Separator(_))
+                    && let Some(decided) = self.leave_message_as_text(at, &action, markup_len, done)
+                {
+                    return decided;
                 }
                 match self.is_mentioned(&action, at, markup_len, done) {
                     Step::Got(()) if matches!(action, MarkupAction::Block) => self.read_block(at, true, done),
                     Step::Got(()) => {
                         self.mentions_reasoning |=
                             matches!(action, MarkupAction::Enter(TextKind::Reasoning, _));
+                        if matches!(action, MarkupAction::Drop(_)) {
+                            return self.show_text(at + markup_len);
+                        }
                         self.unmarked_or_skip(at, done)
                     }
                     Step::More => {
@@ -219,7 +220,8 @@ impl Stream {
             }
         }
         let decoration = tag::decoration(&self.buffer[at..], self.custom.table());
-        let is_markup = !self.is_in_fence() && self.request.choice != ToolChoice::None;
+        let is_markup =
+            !self.is_in_fence() && self.request.choice != ToolChoice::None && !self.is_known_to_be_closed();
         if let Some((space, length)) = decoration.filter(|_| is_markup) {
             let tag_length = tag::end_in_line(&self.buffer[at..]).unwrap_or(length);
             return match self.is_in_words(at, tag_length, done) {

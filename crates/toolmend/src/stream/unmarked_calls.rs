@@ -8,10 +8,12 @@ use super::held_output::Assumption;
 use super::refusing_words;
 use super::{CallContext, Inference, Stream};
 use crate::dialect::block::Block;
+use crate::dialect::custom::CustomTable;
 use crate::dialect::inferred::{Found, InferenceRules, may_begin_without_tools};
+use crate::dialect::input::Step;
 use crate::dialect::raw_call::RawCall;
-use crate::dialect::table::{Form, is_no_tool};
-use crate::dialect::token::TextKind;
+use crate::dialect::table::{Dialect, Form, is_no_tool};
+use crate::dialect::token::{self, Markup, TextKind};
 use crate::intent::{Evidence, Rung, ToolChoice};
 use crate::repair::RepairKind;
 use crate::syntax::Finish;
@@ -23,6 +25,23 @@ fn is_doubtful(block: &Block, made: &[Call]) -> bool {
     let is_ambiguous =
         |call: &Call| call.verdict.refusal().is_some_and(|refusal| refusal.reason == Some(Reason::Ambiguous));
     block.calls.iter().all(|call| call.dialect.form == Form::Element) && made.iter().any(is_ambiguous)
+}
+
+/// Whether calls of this row contain this markup.
+fn writes_marker(row: &Dialect, markup: &Markup<'_>, custom: &CustomTable) -> bool {
+    let spelling = |markup: &Markup<'_>| match markup {
+        Markup::Token { spelling, .. } => (*spelling).to_owned(),
+        Markup::Tag(tag, _) => tag.marker(),
+    };
+    let wanted = spelling(markup);
+    let writes = |template: &str| {
+        template.char_indices().any(|(at, _)| match token::read(&template[at..], true, custom) {
+            Step::Got(found) => spelling(&found) == wanted,
+            _ => false,
+        })
+    };
+    let templates = [row.heading, row.section.0, row.call, row.parameter, row.section.1];
+    row.marks.contains(&wanted.as_str()) || templates.into_iter().any(writes)
 }
 
 /// What the verdicts on the calls of one block say together.
@@ -58,6 +77,19 @@ impl Stream {
         self.requested.is_some() || self.request.demands_call()
     }
 
+    /// Whether the prompt or the request asks for what the markup at this position begins. A prompt asks for its own form only.
+    // Case: dialects/hostile/other-form-than-asked-for
+    pub(super) fn is_asked_at(&self, at: usize) -> bool {
+        let begins_form = |row: &Dialect| {
+            let found = token::read(&self.buffer[at..], true, self.custom.table());
+            match found {
+                Step::Got(markup) => writes_marker(row, &markup, self.custom.table()),
+                _ => true,
+            }
+        };
+        self.request.demands_call() || self.requested.is_some_and(begins_form)
+    }
+
     /// Whether this is a line of a program in a fence. If the prompt asked for calls in the notation of a program, a fence is
     /// read as a whole, because a line among other statements is not a call.
     // Case: dialects/pythonic/program-with-other-statements
@@ -83,7 +115,7 @@ impl Stream {
             first: self.is_first(at),
             // Only something in a fence can be an example.
             example: self.buffer[at..].starts_with(['`', '~'])
-                && !self.is_asked()
+                && !self.request.demands_call()
                 && self.announces_example(at),
             stopped: self.has_stopped(),
             only: only.map(crate::tools::Tool::name),
@@ -172,9 +204,12 @@ impl Stream {
             Weight::Enough => {}
             // What is inside an element whose end is not known is not a call of its own.
             // Case: dialects/agent_tags/markup-of-others-in-value
-            Weight::TooLittle if is_doubtful(&block, &made) && !self.assumes(Assumption::UnmarkedCalls) => {
+            // Case: dialects/agent_tags/second-value-with-markup-of-others
+            Weight::TooLittle if is_doubtful(&block, &made) => {
+                let shown = self.offset + at..self.offset + block.end;
                 self.pass_over(at);
-                return self.show_text(block.end.max(at + 1));
+                self.doubtful = shown;
+                return true;
             }
             Weight::TooLittle => return self.pass_over(at),
             Weight::Half => made = made.into_iter().map(|call| self.refuse_with_others(call)).collect(),

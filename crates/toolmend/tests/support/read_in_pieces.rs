@@ -3,8 +3,8 @@
 use toolmend::{Finish, Mender, Turn, TurnOptions};
 
 /// Returns the turn of a text that arrives in pieces of this many characters.
-pub(crate) fn read_in_pieces(mender: &Mender, text: &str, size: usize) -> Turn {
-    let mut stream = mender.stream(&TurnOptions::new());
+pub(crate) fn read_in_pieces(mender: &Mender, options: &TurnOptions, text: &str, size: usize) -> Turn {
+    let mut stream = mender.stream(options);
     let mut turn = Turn::default();
     let characters: Vec<char> = text.chars().collect();
     for piece in characters.chunks(size) {

@@ -126,6 +126,10 @@ pub(crate) fn read(input: Input<'_>, at: usize, rules: InferenceRules<'_>) -> St
     if is_marked {
         return Step::Got(Found::Calls(block, Evidence::Marked));
     }
+    // Text may follow the calls of a model that is known for their form.
+    // Case: dialects/hostile/other-form-than-asked-for
+    let is_own_form = |form| block.calls.iter().all(|call| call.dialect.form == form);
+    let rules = InferenceRules { model_form: rules.model_form.filter(|&form| is_own_form(form)), ..rules };
     match check_after_call(input, block.end, rules) {
         Step::More => Step::More,
         // A fence shows whole calls, so that no partner was lost.
@@ -247,10 +251,15 @@ fn check_after_call(input: Input<'_>, from: usize, rules: InferenceRules<'_>) ->
                 at += markup.len();
                 continue;
             }
+            // Case: dialects/use_mcp_tool/example-in-fence
+            Step::Got(markup) if markup.closes_part() => {
+                at += markup.len();
+                continue;
+            }
             Step::Got(_) => return Step::Got(closed.unwrap_or(Follower::Other)),
             Step::No => {}
         }
-        return match rules.requested_form().or(rules.model_form.filter(|_| rules.first)) {
+        return match rules.model_form.filter(|_| rules.first) {
             Some(_) => Step::Got(closed.unwrap_or(Follower::Other)),
             None => match read_candidate(input, at, rules) {
                 Step::Got(_) => Step::Got(closed.unwrap_or(Follower::Other)),

@@ -100,6 +100,13 @@ impl Markup<'_> {
         }
     }
 
+    /// Whether this closes a part of a call: its name, its arguments, or one of them.
+    pub(crate) fn closes_part(&self) -> bool {
+        let is_part =
+            |word: &Word| matches!(word, Word::Name | Word::Arguments | Word::Parameter | Word::Value);
+        matches!(self, Markup::Tag(tag, word) if tag.close && is_part(word))
+    }
+
     /// Whether this means nothing.
     pub(crate) fn is_noise(&self) -> bool {
         matches!(self, Markup::Token { role: Role::Noise | Role::Tail, .. })
@@ -113,6 +120,11 @@ impl Markup<'_> {
     /// Whether this begins the header of a message.
     pub(crate) fn begins_message(&self) -> bool {
         matches!(self, Markup::Token { role: Role::Header(_), .. })
+    }
+
+    /// Whether this separates messages without naming their recipient, so that a call may begin after it.
+    pub(crate) fn separates_messages(&self) -> bool {
+        matches!(self, Markup::Token { spelling: "<|message_sep|>", .. })
     }
 
     /// Whether this begins a call, or a frame around calls.
