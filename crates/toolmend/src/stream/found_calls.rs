@@ -196,6 +196,7 @@ impl Stream {
             match rest[1..].trim_start().chars().next() {
                 Some('"') => return Step::Got(()),
                 None if !done => return Step::More,
+                None if self.finish != Finish::Stop => return Step::Got(()),
                 _ => {}
             }
         }

@@ -7,7 +7,7 @@
 use super::Stream;
 use super::messages_in_sentences::is_half_closer;
 use super::refusing_words;
-use super::text_before::{Before, continues_sentence, is_before_markup, is_quoted};
+use super::text_before::{Before, continues_sentence, is_before_markup, is_quoted, is_unspaced};
 use crate::dialect::block::{Block, Frames, Reader};
 use crate::dialect::call_message;
 use crate::dialect::input::{Input, Step};
@@ -216,10 +216,17 @@ impl Stream {
         // After a call that runs, it is one more. A colon announces it, unless the output was certainly truncated.
         // Case: dialects/gemma4/words-between-calls
         let is_glued = is_before_markup(&self.line_before(at)) == Before::Glued;
-        if done && !is_glued && self.running_calls == 0 && self.may_be_cut_after(at, end) {
+        if done
+            && (!is_glued || self.finish == Finish::Length)
+            && self.running_calls == 0
+            && self.may_be_cut_after(at, end)
+        {
             return Step::Got(());
         }
         let is_word = |first: char| first.is_alphabetic() && !first.is_uppercase();
+        if rest.starts_with(is_unspaced) {
+            return Step::Got(());
+        }
         match continues_sentence(rest, done, is_word) {
             Step::Got(()) => {}
             other => return other,

@@ -29,6 +29,12 @@ impl Stream {
                 Step::Got(()) if self.request.choice == ToolChoice::None => return Some(self.show_call(at)),
                 // Case: dialects/hostile/message-in-reasoning
                 Step::Got(()) if self.reads_calls_in_reasoning => {
+                    // What comes before the message is reported in any case.
+                    if at > 0 {
+                        self.flush_before(at);
+                        self.scanned = 0;
+                        return Some(true);
+                    }
                     self.hold_output(Assumption::CallsInReasoning);
                 }
                 Step::Got(()) => return Some(self.skip_candidate(at)),

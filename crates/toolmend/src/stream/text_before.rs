@@ -89,7 +89,7 @@ pub(super) fn is_before_markup(line: &str) -> Before {
 }
 
 /// Whether this is a letter of a script that puts no blanks between words, or none between a word and its ending.
-fn is_unspaced(ch: char) -> bool {
+pub(super) fn is_unspaced(ch: char) -> bool {
     matches!(ch, '\u{E00}'..='\u{E7F}' | '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7A3}' | '\u{F900}'..='\u{FAFF}')
 }
 
@@ -97,8 +97,7 @@ fn is_unspaced(ch: char) -> bool {
 pub(super) fn continues_sentence(rest: &str, done: bool, begins_word: impl Fn(char) -> bool) -> Step<()> {
     let more = if done { Step::No } else { Step::More };
     let Some(next) = rest.chars().next() else { return more };
-    if ".,;:!?)`'\"’”»，。、；：！？）」』".contains(next) || is_unspaced(next) && begins_word(next)
-    {
+    if ".,;:!?)`'\"’”»，。、；：！？）」』".contains(next) {
         return Step::Got(());
     }
     if next != ' ' {

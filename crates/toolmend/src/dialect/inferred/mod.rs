@@ -48,6 +48,11 @@ impl InferenceRules<'_> {
         self.requested.map(|row| row.form)
     }
 
+    /// The form that the prompt asked for, if it has no marker. Models that were asked for one such form write others as well.
+    fn requested_bare_form(&self) -> Option<Form> {
+        self.requested.filter(|row| row.marks.is_empty()).map(|row| row.form)
+    }
+
     /// Whether a call in the requested form may name a tool that is not declared. A form with markers is not there without
     /// them.
     // Case: dialects/hermes_json/asked-for-and-bare
@@ -259,7 +264,7 @@ fn check_after_call(input: Input<'_>, from: usize, rules: InferenceRules<'_>) ->
             Step::Got(_) => return Step::Got(closed.unwrap_or(Follower::Other)),
             Step::No => {}
         }
-        return match rules.model_form.filter(|_| rules.first) {
+        return match rules.requested_bare_form().or(rules.model_form.filter(|_| rules.first)) {
             Some(_) => Step::Got(closed.unwrap_or(Follower::Other)),
             None => match read_candidate(input, at, rules) {
                 Step::Got(_) => Step::Got(closed.unwrap_or(Follower::Other)),
