@@ -215,12 +215,7 @@ impl Stream {
         let rest = &self.buffer[end..];
         // After a call that runs, it is one more. A colon announces it, unless the output was certainly truncated.
         // Case: dialects/gemma4/words-between-calls
-        let is_glued = is_before_markup(&self.line_before(at)) == Before::Glued;
-        if done
-            && (!is_glued || self.finish == Finish::Length)
-            && self.running_calls == 0
-            && self.may_be_cut_after(at, end)
-        {
+        if done && self.running_calls == 0 && self.may_be_cut_after(at, end) {
             return Step::Got(());
         }
         let is_word = |first: char| first.is_alphabetic() && !first.is_uppercase();
