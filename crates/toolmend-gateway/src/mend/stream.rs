@@ -188,6 +188,13 @@ impl StreamMender {
         }
     }
 
+    /// Ends the stream because the connection to the server broke. Held text is sent, held calls are not.
+    pub(crate) fn break_off(&mut self) {
+        if self.state == StreamState::Open {
+            self.give_up();
+        }
+    }
+
     /// Sends held text, and nothing else.
     fn give_up(&mut self) {
         self.state = StreamState::Failed;

@@ -39,6 +39,9 @@ pub(super) struct ResponseStream {
     /// Whether the rest is passed on without being read.
     is_passed_on: bool,
     is_over: bool,
+    /// Why the connection to the server broke. The client's connection breaks too: many clients ask again after that, and not
+    /// after an event that reports an error.
+    broken: Option<BoxError>,
 }
 
 impl ResponseStream {
@@ -58,15 +61,16 @@ impl ResponseStream {
             input: UnsentInput::default(),
             is_passed_on: false,
             is_over: false,
+            broken: None,
         }
     }
 
     /// Converts it into a stream of bytes.
     pub(super) fn into_stream(self) -> impl Stream<Item = Result<Bytes, BoxError>> + Send {
-        stream::unfold(
-            self,
-            |mut state| async move { state.next_bytes().await.map(|bytes| (Ok(bytes), state)) },
-        )
+        stream::unfold(self, |mut state| async move {
+            let next = state.next_bytes().await.map(Ok).or_else(|| state.broken.take().map(Err));
+            next.map(|next| (next, state))
+        })
     }
 
     /// Returns the next bytes for the client.
@@ -144,7 +148,8 @@ impl ResponseStream {
                 self.is_over = true;
             }
             Ok(Some(Err(error))) => {
-                self.mender.fail(&retry_message(&format!("the server broke off: {error}")));
+                self.mender.break_off();
+                self.broken = Some(error);
                 self.is_over = true;
             }
             Ok(None) => {

@@ -18,7 +18,6 @@ use crate::http::coding::Coding;
 use crate::http::guarded_body::guard_body;
 use crate::http::headers::{WARNING, headers_for_protocol, is_stream};
 use crate::http::respond::{bad_gateway, bad_request, too_busy};
-use crate::mend::retry_message;
 use crate::translate::{
     OwnConversations, ProtocolPair, StreamTranslator, TranslatedRequest, Translation, translate_request,
 };
@@ -249,19 +248,15 @@ fn translate_stream(translation: Translation, body: Body, limit: usize) -> Body 
         loop {
             let out = translator.take_output();
             if !out.is_empty() {
-                return Some((
-                    Ok::<Bytes, std::convert::Infallible>(out.concat().into()),
-                    (translator, pieces, closed),
-                ));
+                return Some((Ok(Bytes::from(out.concat())), (translator, pieces, closed)));
             }
             if closed {
                 return None;
             }
             match pieces.next().await {
                 Some(Ok(piece)) => translator.push(&piece),
-                Some(Err(error)) => {
-                    translator.fail(&retry_message(&format!("the server broke off: {error}")));
-                }
+                // The client's connection breaks like the one to the server.
+                Some(Err(error)) => return Some((Err(error), (translator, pieces, true))),
                 None => translator.finish(),
             }
             closed = translator.is_over();
